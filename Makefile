@@ -1,0 +1,24 @@
+# Everything here needs Go, make and git, nothing else: tools are built from Go
+# modules of their own below test/tools, into $(BIN).
+BIN := $(CURDIR)/.bin
+
+.PHONY: build
+build: ## Build the function.
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/function-markdownview .
+
+# --- Tools. A binary is built anew when its module changes. ------------------
+
+# $(call tool,MODULE FOLDER,BINARY,PACKAGE)
+define tool
+$(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum
+	cd test/tools/$(1) && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/$(2) $(3)
+endef
+
+$(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen))
+$(eval $(call tool,crossplane,crossplane-core,github.com/crossplane/crossplane/v2/cmd/crossplane))
+$(eval $(call tool,crossplane-cli,crossplane,github.com/crossplane/cli/v2/cmd/crossplane))
+$(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3))
+$(eval $(call tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
+$(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))
+$(eval $(call tool,kubernetes,kube-controller-manager,k8s.io/kubernetes/cmd/kube-controller-manager))
+$(eval $(call tool,kubernetes,kubectl,k8s.io/kubernetes/cmd/kubectl))

@@ -1,0 +1,151 @@
+// Package v1beta1 is the Input of the function: what a platform team sets once
+// in a Composition for every MarkdownView that is composed with it.
+//
+// +kubebuilder:object:generate=true
+// +groupName=markdownview.fn.crossplane.io
+// +versionName=v1beta1
+package v1beta1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Input of the function. Every field is optional, and so is the Input.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:storageversion
+// +kubebuilder:resource:categories=crossplane
+type Input struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// ViewerImage is the mdBook image of a MarkdownView that names none.
+	// Defaults to an image pinned by the function.
+	// +optional
+	ViewerImage string `json:"viewerImage,omitempty"`
+
+	// AllowedImages are patterns, one of which spec.viewerImage must match.
+	// Absent allows any image, an empty list none. A pattern is compared with
+	// the fully qualified reference, so it starts with a registry
+	// ("docker.io/peaceiris/mdbook"); "*" matches any text without "/". A
+	// pattern without tag or digest allows any; one with a tag allows only that
+	// tag, and no digest beside it. The default image is not judged.
+	// +optional
+	AllowedImages []string `json:"allowedImages,omitempty"`
+
+	// Resources are the default requests and limits of the viewer container,
+	// key by key: those of the MarkdownView win over these, these over the
+	// function's own. A default that contradicts what is asked (a limit below
+	// an asked request) gives way.
+	// +optional
+	Resources *Resources `json:"resources,omitempty"`
+
+	// ImagePullPolicy of the viewer container. Defaults to that of Kubernetes.
+	// +optional
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
+	// ImagePullSecrets of the viewer pod.
+	// +optional
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// Service sets how the viewers are reached.
+	// +optional
+	Service Service `json:"service,omitempty"`
+
+	// Labels of all three composed resources. They never reach the selector,
+	// and cannot replace a label that the selector uses.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// Annotations of all three composed resources.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// Namespace of the composed resources of a cluster-scoped XR. An XR that
+	// has a namespace, or a claim that has one, is composed there instead.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// TTL is how long an answer may stand before Crossplane asks again. All
+	// that the function reads is watched, so the default is 0: until something
+	// changes.
+	// +optional
+	TTL *metav1.Duration `json:"ttl,omitempty"`
+
+	// StatusFields are the status fields that the XRD declares. Crossplane
+	// cannot apply a status field that is not declared. Absent means all.
+	// +optional
+	StatusFields []StatusField `json:"statusFields,omitempty"`
+
+	// Templates are merged over what the function composes.
+	// +optional
+	Templates Templates `json:"templates,omitempty"`
+}
+
+// Resources are requests and limits of the viewer container: quantities of cpu,
+// memory and ephemeral-storage.
+type Resources struct {
+	// Requests of the viewer container.
+	// +optional
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+
+	// Limits of the viewer container.
+	// +optional
+	Limits corev1.ResourceList `json:"limits,omitempty"`
+}
+
+// Service sets how the viewers are reached.
+type Service struct {
+	// Type of the Service. Defaults to ClusterIP.
+	// +optional
+	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
+	Type corev1.ServiceType `json:"type,omitempty"`
+
+	// Annotations of the Service alone.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// A StatusField is a field of the XR's status that the function writes.
+//
+// +kubebuilder:validation:Enum=status;replicas;readyReplicas;selector;observedGeneration;url
+type StatusField string
+
+// The status fields that the function writes.
+const (
+	StatusFieldStatus             StatusField = "status"
+	StatusFieldReplicas           StatusField = "replicas"
+	StatusFieldReadyReplicas      StatusField = "readyReplicas"
+	StatusFieldSelector           StatusField = "selector"
+	StatusFieldObservedGeneration StatusField = "observedGeneration"
+	StatusFieldURL                StatusField = "url"
+)
+
+// Templates are partial objects that are merged over the composed ones by
+// strategic merge patch, as kubectl patch does. They cannot change a name, a
+// namespace, a selector or a label that the selector uses.
+type Templates struct {
+	// ConfigMap is merged over the ConfigMap.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	ConfigMap *runtime.RawExtension `json:"configMap,omitempty"`
+
+	// Deployment is merged over the Deployment.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	Deployment *runtime.RawExtension `json:"deployment,omitempty"`
+
+	// Service is merged over the Service.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	Service *runtime.RawExtension `json:"service,omitempty"`
+}
