@@ -8,10 +8,15 @@ build: ## Build the function.
 
 # --- Tools. A binary is built anew when its module changes. ------------------
 
+TOOL_LDFLAGS := -s -w
+# The RBAC manager serves metrics on :8080 and has no flag to say otherwise, so
+# two control planes on one machine would collide.
+$(BIN)/crossplane-core: TOOL_LDFLAGS += -X sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=0
+
 # $(call tool,MODULE FOLDER,BINARY,PACKAGE)
 define tool
 $(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum
-	cd test/tools/$(1) && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/$(2) $(3)
+	cd test/tools/$(1) && CGO_ENABLED=0 go build -trimpath -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
 endef
 
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen))
