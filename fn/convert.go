@@ -1,0 +1,401 @@
+package fn
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+)
+
+// The libraries at hand convert between Structs and Go values by way of JSON
+// text or of nested maps. Both walk everything that was observed, managedFields
+// included, and copy a book several times. These two conversions walk the Go
+// type instead: what a type does not declare is never looked at, and strings
+// are shared with the request.
+
+// decode reads v into the Go value that into points to, along its JSON tags. It
+// returns a fault for every value of a wrong type, and where strict is set for
+// every field that the Go type does not know.
+func decode(v *structpb.Value, into any, path *field.Path, strict bool) field.ErrorList {
+	d := decoder{strict: strict}
+	d.value(v, reflect.ValueOf(into).Elem(), path)
+
+	return d.faults
+}
+
+type decoder struct {
+	strict bool
+	faults field.ErrorList
+}
+
+func (d *decoder) fault(path *field.Path, detail string) {
+	d.faults = append(d.faults, field.TypeInvalid(path, field.OmitValueType{}, detail))
+}
+
+func (d *decoder) value(v *structpb.Value, into reflect.Value, path *field.Path) {
+	if isNull(v) {
+		return
+	}
+	if into.Kind() == reflect.Pointer {
+		into.Set(reflect.New(into.Type().Elem()))
+		d.value(v, into.Elem(), path)
+
+		return
+	}
+	if u, ok := into.Addr().Interface().(json.Unmarshaler); ok {
+		d.unmarshal(v, u, path)
+
+		return
+	}
+
+	switch into.Kind() {
+	case reflect.String:
+		s, ok := v.GetKind().(*structpb.Value_StringValue)
+		if !ok {
+			d.fault(path, "must be a string")
+
+			return
+		}
+		into.SetString(s.StringValue)
+	case reflect.Bool:
+		b, ok := v.GetKind().(*structpb.Value_BoolValue)
+		if !ok {
+			d.fault(path, "must be true or false")
+
+			return
+		}
+		into.SetBool(b.BoolValue)
+	case reflect.Int32, reflect.Int64:
+		d.integer(v, into, path)
+	case reflect.Struct:
+		d.object(v, into, path)
+	case reflect.Map:
+		d.stringMap(v, into, path)
+	case reflect.Slice:
+		d.list(v, into, path)
+	default:
+		// The Go types that are decoded are this package's choice, and each
+		// has a test.
+		panic(fmt.Sprintf("cannot decode into a %s", into.Type()))
+	}
+}
+
+// integer reads a number. Structs hold every number as a float64.
+func (d *decoder) integer(v *structpb.Value, into reflect.Value, path *field.Path) {
+	n, ok := v.GetKind().(*structpb.Value_NumberValue)
+	if !ok || n.NumberValue != math.Trunc(n.NumberValue) {
+		d.fault(path, "must be a whole number")
+
+		return
+	}
+	// Beyond 2^53 a float64 is no longer exact, and a conversion may overflow.
+	if math.Abs(n.NumberValue) > 1<<53 || into.OverflowInt(int64(n.NumberValue)) {
+		d.fault(path, "is out of range")
+
+		return
+	}
+	into.SetInt(int64(n.NumberValue))
+}
+
+func (d *decoder) object(v *structpb.Value, into reflect.Value, path *field.Path) {
+	s, ok := v.GetKind().(*structpb.Value_StructValue)
+	if !ok {
+		d.fault(path, "must be an object")
+
+		return
+	}
+
+	known := layoutOf(into.Type())
+	for _, f := range known {
+		if child, ok := s.StructValue.GetFields()[f.name]; ok {
+			d.value(child, into.FieldByIndex(f.index), path.Child(f.name))
+		}
+	}
+	if !d.strict {
+		return
+	}
+	for name := range s.StructValue.GetFields() {
+		// "$patch" and the like are directives of a strategic merge patch.
+		if strings.HasPrefix(name, "$") {
+			continue
+		}
+		if !slices.ContainsFunc(known, func(f jsonField) bool { return f.name == name }) {
+			d.faults = append(d.faults, field.Forbidden(path.Child(name), "unknown field: use one of "+names(known)))
+		}
+	}
+}
+
+func (d *decoder) stringMap(v *structpb.Value, into reflect.Value, path *field.Path) {
+	s, ok := v.GetKind().(*structpb.Value_StructValue)
+	if !ok {
+		d.fault(path, "must be an object")
+
+		return
+	}
+
+	if m, ok := into.Addr().Interface().(*map[string]string); ok {
+		*m = make(map[string]string, len(s.StructValue.GetFields()))
+		for k, child := range s.StructValue.GetFields() {
+			text, ok := child.GetKind().(*structpb.Value_StringValue)
+			if !ok {
+				d.fault(path.Key(k), "must be a string")
+
+				continue
+			}
+			(*m)[k] = text.StringValue
+		}
+
+		return
+	}
+
+	into.Set(reflect.MakeMapWithSize(into.Type(), len(s.StructValue.GetFields())))
+	for k, child := range s.StructValue.GetFields() {
+		elem := reflect.New(into.Type().Elem()).Elem()
+		d.value(child, elem, path.Key(k))
+		into.SetMapIndex(reflect.ValueOf(k).Convert(into.Type().Key()), elem)
+	}
+}
+
+func (d *decoder) list(v *structpb.Value, into reflect.Value, path *field.Path) {
+	if b, ok := into.Addr().Interface().(*[]byte); ok {
+		var err error
+		if *b, err = base64.StdEncoding.DecodeString(v.GetStringValue()); err != nil {
+			d.fault(path, "must be text in base64")
+		}
+
+		return
+	}
+
+	l, ok := v.GetKind().(*structpb.Value_ListValue)
+	if !ok {
+		d.fault(path, "must be a list")
+
+		return
+	}
+	into.Set(reflect.MakeSlice(into.Type(), len(l.ListValue.GetValues()), len(l.ListValue.GetValues())))
+	for i, child := range l.ListValue.GetValues() {
+		d.value(child, into.Index(i), path.Index(i))
+	}
+}
+
+// unmarshal reads a value whose Go type has a JSON form of its own, such as a
+// quantity.
+func (d *decoder) unmarshal(v *structpb.Value, into json.Unmarshaler, path *field.Path) {
+	b, err := v.MarshalJSON()
+	if err == nil {
+		err = into.UnmarshalJSON(b)
+	}
+	if err != nil {
+		d.faults = append(d.faults, field.Invalid(path, short(v), err.Error()))
+	}
+}
+
+// short returns a value as it is shown in a fault.
+func short(v *structpb.Value) any {
+	const most = 80
+	if s, ok := v.GetKind().(*structpb.Value_StringValue); ok && len(s.StringValue) <= most {
+		return s.StringValue
+	}
+	if n, ok := v.GetKind().(*structpb.Value_NumberValue); ok {
+		return n.NumberValue
+	}
+
+	return field.OmitValueType{}
+}
+
+// isNull returns whether there is nothing to decode: null, or a value without a
+// kind, which the protocol allows and JSON does not.
+func isNull(v *structpb.Value) bool {
+	if v.GetKind() == nil {
+		return true
+	}
+	_, null := v.GetKind().(*structpb.Value_NullValue)
+
+	return null
+}
+
+// encode returns the Struct of an object, along its JSON tags. The object is an
+// apply configuration, so a nil field is one that we do not want to own, and a
+// pointer to zero is a zero that we do.
+func encode(object any) *structpb.Struct {
+	return encodeStruct(reflect.ValueOf(object).Elem())
+}
+
+func encodeStruct(from reflect.Value) *structpb.Struct {
+	s := &structpb.Struct{Fields: map[string]*structpb.Value{}}
+	for _, f := range layoutOf(from.Type()) {
+		child := from.FieldByIndex(f.index)
+		if f.omitEmpty && isEmpty(child) {
+			continue
+		}
+		s.Fields[f.name] = encodeValue(child)
+	}
+
+	return s
+}
+
+func encodeValue(from reflect.Value) *structpb.Value {
+	if from.Kind() == reflect.Pointer {
+		return encodeValue(from.Elem())
+	}
+	if m, ok := from.Interface().(json.Marshaler); ok {
+		return marshal(m)
+	}
+
+	switch from.Kind() {
+	case reflect.String:
+		return structpb.NewStringValue(from.String())
+	case reflect.Bool:
+		return structpb.NewBoolValue(from.Bool())
+	case reflect.Int32, reflect.Int64:
+		return structpb.NewNumberValue(float64(from.Int()))
+	case reflect.Struct:
+		return structpb.NewStructValue(encodeStruct(from))
+	case reflect.Map:
+		return structpb.NewStructValue(encodeMap(from))
+	case reflect.Slice:
+		if b, ok := from.Interface().([]byte); ok {
+			return structpb.NewStringValue(base64.StdEncoding.EncodeToString(b))
+		}
+		l := &structpb.ListValue{Values: make([]*structpb.Value, from.Len())}
+		for i := range l.Values {
+			l.Values[i] = encodeValue(from.Index(i))
+		}
+
+		return structpb.NewListValue(l)
+	default:
+		panic(fmt.Sprintf("cannot encode a %s", from.Type()))
+	}
+}
+
+func encodeMap(from reflect.Value) *structpb.Struct {
+	s := &structpb.Struct{Fields: make(map[string]*structpb.Value, from.Len())}
+	if m, ok := from.Interface().(map[string]string); ok {
+		for k, text := range m {
+			s.Fields[k] = structpb.NewStringValue(text)
+		}
+
+		return s
+	}
+	for i := from.MapRange(); i.Next(); {
+		s.Fields[i.Key().String()] = encodeValue(i.Value())
+	}
+
+	return s
+}
+
+// marshal encodes a value whose Go type has a JSON form of its own. Those of
+// Kubernetes (quantities, IntOrString, times) never fail.
+func marshal(from json.Marshaler) *structpb.Value {
+	v := &structpb.Value{}
+	b, err := from.MarshalJSON()
+	if err == nil {
+		err = v.UnmarshalJSON(b)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("cannot encode a %T: %v", from, err))
+	}
+
+	return v
+}
+
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Map, reflect.Slice:
+		return v.Len() == 0
+	default:
+		return v.IsZero()
+	}
+}
+
+// A jsonField is a field of a Go struct that has a JSON name.
+type jsonField struct {
+	name      string
+	index     []int
+	omitEmpty bool
+}
+
+func names(fields []jsonField) string {
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = f.name
+	}
+	slices.Sort(out)
+
+	return strings.Join(out, ", ")
+}
+
+// layouts are the JSON fields of every struct that the conversions meet.
+var layouts = layoutsOf(
+	reflect.TypeFor[xr](),
+	reflect.TypeFor[configMapState](),
+	reflect.TypeFor[deploymentState](),
+	reflect.TypeFor[serviceState](),
+	reflect.TypeFor[v1beta1.Input](),
+	reflect.TypeFor[status](),
+	reflect.TypeFor[corev1ac.ConfigMapApplyConfiguration](),
+	reflect.TypeFor[appsv1ac.DeploymentApplyConfiguration](),
+	reflect.TypeFor[corev1ac.ServiceApplyConfiguration](),
+)
+
+func layoutsOf(roots ...reflect.Type) map[reflect.Type][]jsonField {
+	known := map[reflect.Type][]jsonField{}
+	for len(roots) > 0 {
+		t := roots[0]
+		roots = roots[1:]
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Map, reflect.Slice:
+			roots = append(roots, t.Elem())
+		case reflect.Struct:
+			if _, ok := known[t]; ok {
+				continue
+			}
+			known[t] = fieldsOf(t)
+			for _, f := range known[t] {
+				roots = append(roots, t.FieldByIndex(f.index).Type)
+			}
+		default:
+		}
+	}
+
+	return known
+}
+
+func layoutOf(t reflect.Type) []jsonField {
+	if known, ok := layouts[t]; ok {
+		return known
+	}
+
+	return fieldsOf(t)
+}
+
+// fieldsOf returns the JSON fields of a struct, those of an inlined one as its
+// own.
+func fieldsOf(t reflect.Type) []jsonField {
+	var fields []jsonField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
+			for _, inlined := range fieldsOf(f.Type) {
+				inlined.index = append([]int{i}, inlined.index...)
+				fields = append(fields, inlined)
+			}
+		case name != "" && name != "-" && f.IsExported():
+			fields = append(fields, jsonField{name: name, index: f.Index, omitEmpty: strings.Contains(options, "omitempty")})
+		}
+	}
+
+	return fields
+}

@@ -1,0 +1,138 @@
+package fn
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+)
+
+// An xr is what the function reads of an observed XR, whatever its group,
+// version and kind.
+type xr struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name       string `json:"name"`
+		Namespace  string `json:"namespace"`
+		Generation int64  `json:"generation"`
+	} `json:"metadata"`
+	Spec   xrSpec `json:"spec"`
+	Status struct {
+		Status     string      `json:"status"`
+		Conditions []condition `json:"conditions"`
+	} `json:"status"`
+}
+
+type xrSpec struct {
+	spec
+
+	// ClaimRef is the claim of a legacy XR.
+	ClaimRef struct {
+		Namespace string `json:"namespace"`
+	} `json:"claimRef"`
+}
+
+// A spec is the spec of a MarkdownView. The XRD declares the same fields.
+type spec struct {
+	// Markdowns maps the name of each file of the book to its text.
+	Markdowns map[string]string `json:"markdowns"`
+	// Replicas is how many viewers are wanted. Nil leaves the number to others.
+	Replicas *int32 `json:"replicas"`
+	// ViewerImage is the mdBook image. Empty means the default of the Input.
+	ViewerImage string `json:"viewerImage"`
+	// Resources of the viewer container, over those of the Input.
+	Resources v1beta1.Resources `json:"resources"`
+}
+
+// A view is a MarkdownView as it is composed: an XR and the Input for it.
+type view struct {
+	xr
+	input v1beta1.Input
+}
+
+// namespace is where the composed resources live: that of the XR, of its claim,
+// or for a cluster-scoped XR that of the Input. Empty when none of them has one.
+func (v view) namespace() string {
+	switch {
+	case v.Metadata.Namespace != "":
+		return v.Metadata.Namespace
+	case v.Spec.ClaimRef.Namespace != "":
+		return v.Spec.ClaimRef.Namespace
+	default:
+		return v.input.Namespace
+	}
+}
+
+// image is the mdBook image that the viewers run.
+func (v view) image() string {
+	switch {
+	case v.Spec.ViewerImage != "":
+		return v.Spec.ViewerImage
+	case v.input.ViewerImage != "":
+		return v.input.ViewerImage
+	default:
+		return defaultImage
+	}
+}
+
+func (v view) configMapName() string { return "markdowns-" + v.base() }
+func (v view) viewerName() string    { return "viewer-" + v.base() }
+
+// base is the name of the XR as it stands in the names of the composed
+// resources. An XR may have any DNS subdomain for a name, a Service only a DNS
+// label of 63 characters, so some names must be altered.
+//
+// An altered name starts with a dash, which a name of an XR cannot, so it is
+// distinct from every unaltered one; its hash tells it from the other altered
+// ones. Crossplane never renames a composed resource, and a renamed one would be
+// a second one: this mapping is for ever.
+func (v view) base() string {
+	if len(validation.IsDNS1035Label("viewer-"+v.Metadata.Name)) == 0 {
+		return v.Metadata.Name
+	}
+
+	return "-" + shorten(strings.ReplaceAll(v.Metadata.Name, ".", "-"), 44) + "-" + hashOf(v.Metadata.Name)
+}
+
+// instance is the name of the XR as a label value, which has at most 63
+// characters. A shortened one has an underscore, which a name of an XR cannot
+// have.
+func (v view) instance() string {
+	if len(v.Metadata.Name) <= validation.LabelValueMaxLength {
+		return v.Metadata.Name
+	}
+
+	return shorten(v.Metadata.Name, 52) + "_" + hashOf(v.Metadata.Name)
+}
+
+func shorten(name string, most int) string {
+	return strings.TrimRight(name[:min(len(name), most)], "-.")
+}
+
+// hashOf returns ten hexadecimal digits that stand for a name.
+func hashOf(name string) string {
+	sum := sha256.Sum256([]byte(name))
+
+	return hex.EncodeToString(sum[:5])
+}
+
+// The labels of every composed resource.
+const (
+	labelName      = "app.kubernetes.io/name"
+	labelInstance  = "app.kubernetes.io/instance"
+	labelCreatedBy = "app.kubernetes.io/created-by"
+)
+
+// selector returns the labels that select the viewers. The selector of a
+// Deployment is immutable: these are for ever.
+func (v view) selector() map[string]string {
+	return map[string]string{
+		labelName:      "mdbook",
+		labelInstance:  v.instance(),
+		labelCreatedBy: "function-markdownview",
+	}
+}
