@@ -12,6 +12,10 @@ TOOL_LDFLAGS := -s -w
 # The RBAC manager serves metrics on :8080 and has no flag to say otherwise, so
 # two control planes on one machine would collide.
 $(BIN)/crossplane-core: TOOL_LDFLAGS += -X sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=0
+# A package names the Crossplane it works with, so Crossplane must know its own
+# version.
+$(BIN)/crossplane-core: TOOL_LDFLAGS += -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(shell \
+	sed -n 's|^[[:space:]]*github.com/crossplane/crossplane/v2 \(v[^ ]*\).*|\1|p' test/tools/crossplane/go.mod)
 
 # $(call tool,MODULE FOLDER,BINARY,PACKAGE)
 define tool
