@@ -6,6 +6,23 @@ BIN := $(CURDIR)/.bin
 build: ## Build the function.
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/function-markdownview .
 
+# --- Generated files ---------------------------------------------------------
+
+CONTROLLER_GEN = $(BIN)/controller-gen object crd paths=./input/...
+
+.PHONY: generate
+generate: $(BIN)/controller-gen ## Generate the deep copies and the CRD of the Input.
+	$(CONTROLLER_GEN) output:crd:dir=package/function/input
+
+# Generates elsewhere and compares, so that a work tree with changes is no drift.
+.PHONY: generate-check
+generate-check: $(BIN)/controller-gen ## Fail when "make generate" would change something.
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	$(CONTROLLER_GEN) output:object:dir=$$dir/object output:crd:dir=$$dir/crd && \
+	diff -ru package/function/input $$dir/crd && \
+	diff -u input/v1beta1/zz_generated.deepcopy.go $$dir/object/zz_generated.deepcopy.go || \
+	{ echo 'generated files are out of date: run "make generate"' >&2; exit 1; }
+
 # --- Tools. A binary is built anew when its module changes. ------------------
 
 TOOL_LDFLAGS := -s -w
