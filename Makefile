@@ -23,6 +23,10 @@ generate-check: $(BIN)/controller-gen ## Fail when "make generate" would change 
 	diff -u input/v1beta1/zz_generated.deepcopy.go $$dir/object/zz_generated.deepcopy.go || \
 	{ echo 'generated files are out of date: run "make generate"' >&2; exit 1; }
 
+.PHONY: validate
+validate: $(BIN)/crossplane ## Check packages and examples against the schemas of Crossplane and our own.
+	find package example -name '*.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -exec test/validate.sh {} +
+
 # --- Tools. A binary is built anew when its module changes. ------------------
 
 TOOL_LDFLAGS := -s -w

@@ -1,0 +1,29 @@
+#!/bin/sh
+# validate.sh FILE|FOLDER...
+#
+# Checks resources with "crossplane resource validate": Compositions and XRDs
+# against the CRDs of Crossplane, XRs against our XRDs and Inputs against our
+# CRD. "-" reads them from standard input. The CLI would download the image of
+# Crossplane for its CRDs; here they come from Crossplane's Go module.
+set -eu
+
+cd "$(dirname "$0")/.."
+run=.run/validate
+module=github.com/crossplane/crossplane/v2
+cd test/tools/crossplane
+go mod download $module
+version=$(go list -m -f '{{.Version}}' $module)
+crossplane=$(go list -m -f '{{.Dir}}' $module)
+cd - >/dev/null
+
+image=xpkg.crossplane.io/crossplane/crossplane
+cache=$run/$image@$version
+mkdir -p "$cache"
+cat "$crossplane"/cluster/crds/*.yaml "$crossplane"/cluster/meta/*.yaml >"$cache/package.$$"
+mv "$cache/package.$$" "$cache/package.yaml"
+
+for resources; do
+	.bin/crossplane resource validate --error-on-missing-schemas --skip-success-results \
+		--cache-dir="$PWD/$run" --crossplane-image=$image:"$version" \
+		package/configuration/definition.yaml,example/tutorial/definition.yaml,package/function/input "$resources"
+done
