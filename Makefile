@@ -27,6 +27,32 @@ generate-check: $(BIN)/controller-gen ## Fail when "make generate" would change 
 validate: $(BIN)/crossplane ## Check packages and examples against the schemas of Crossplane and our own.
 	find package example -name '*.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -exec test/validate.sh {} +
 
+# --- A real control plane, without Docker ------------------------------------
+
+CONTROL_PLANE := $(addprefix $(BIN)/,crossplane crossplane-core etcd kube-apiserver kube-controller-manager kubectl)
+PACKAGES := .run/packages
+
+.PHONY: e2e
+e2e: $(CONTROL_PLANE) packages ## Show on a real control plane that every guarantee holds.
+	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '$(RUN)') -v .
+
+.PHONY: up
+up: $(CONTROL_PLANE) packages ## Start a control plane with everything installed, to try things on.
+	@cd test/e2e && go build -o $(BIN)/controlplane ./cmd/controlplane
+	@$(BIN)/controlplane up .
+
+.PHONY: down
+down: ## Stop the control plane of "make up".
+	@$(BIN)/controlplane down .
+
+.PHONY: packages
+packages: build $(BIN)/crossplane
+	@mkdir -p $(PACKAGES)
+	@cd test/e2e && go run ./cmd/packages $(BIN)/function-markdownview ../../$(PACKAGES)/runtime.tar
+	@crossplane=$(BIN)/crossplane && \
+	$$crossplane xpkg build --package-root=package/function --embed-runtime-image-tarball=$(PACKAGES)/runtime.tar -o $(PACKAGES)/function.xpkg && \
+	$$crossplane xpkg build --package-root=package/configuration -o $(PACKAGES)/configuration.xpkg
+
 # --- Tools. A binary is built anew when its module changes. ------------------
 
 TOOL_LDFLAGS := -s -w

@@ -1,0 +1,194 @@
+// Command controlplane keeps a control plane with our packages for a person to
+// try things on.
+//
+//	controlplane up REPOSITORY    starts one in the background, says how to use it
+//	controlplane down REPOSITORY  stops it
+//	controlplane run REPOSITORY   runs one until it is told to stop
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
+)
+
+// A command works on the control plane of a repository.
+type command struct {
+	root string
+	dir  string
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "controlplane: error: %s\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("usage: controlplane up|down|run REPOSITORY")
+	}
+	root, err := filepath.Abs(args[1])
+	if err != nil {
+		return fmt.Errorf("cannot find repository: %w", err)
+	}
+	c := &command{root: root, dir: filepath.Join(root, ".run", "up")}
+
+	switch args[0] {
+	case "up":
+		return c.up()
+	case "down":
+		return c.down()
+	case "run":
+		return c.run()
+	default:
+		return fmt.Errorf("unknown command %q: use up, down or run", args[0])
+	}
+}
+
+// up runs this program again in the background and waits until that one is
+// ready or has ended.
+func (c *command) up() error {
+	if _, err := c.pid(); err == nil {
+		return fmt.Errorf("a control plane runs already: end it with down")
+	}
+	if err := os.RemoveAll(c.dir); err != nil {
+		return fmt.Errorf("cannot empty run folder: %w", err)
+	}
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		return fmt.Errorf("cannot make run folder: %w", err)
+	}
+	log, err := os.Create(c.path("controlplane.log"))
+	if err != nil {
+		return fmt.Errorf("cannot make log: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this program: %w", err)
+	}
+	cmd := exec.Command(self, "run", c.root)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("cannot start control plane: %w", err)
+	}
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			text, _ := os.ReadFile(log.Name())
+			return fmt.Errorf("cannot start control plane: %w: %s", err, text)
+		case <-ctx.Done():
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+			<-ended
+			return fmt.Errorf("cannot start control plane: interrupted")
+		case <-time.After(100 * time.Millisecond):
+			if text, err := os.ReadFile(c.path("ready")); err == nil {
+				fmt.Print(string(text))
+				return nil
+			}
+		}
+	}
+}
+
+// down ends what up has started, and waits for it.
+func (c *command) down() error {
+	pid, err := c.pid()
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("cannot stop control plane: %w", err)
+	}
+	for range 300 {
+		if _, err := c.pid(); err != nil {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return fmt.Errorf("cannot stop control plane: process %d still runs", pid)
+}
+
+// run a control plane until a signal comes.
+func (c *command) run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	lock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer lock.Close() //nolint:errcheck // The lock goes with the process.
+
+	cp, err := controlplane.Start(ctx, controlplane.OptionsFor(c.root, c.dir))
+	if err != nil {
+		return err
+	}
+	defer cp.Stop()
+	if err := cp.InstallOurs(ctx); err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.path("ready"), []byte(c.welcome(cp)), 0o644); err != nil {
+		return fmt.Errorf("cannot say that the control plane is ready: %w", err)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (c *command) welcome(cp *controlplane.ControlPlane) string {
+	return fmt.Sprintf(`The control plane is up; its logs are in %s.
+
+export KUBECONFIG=%s PATH=%s:$PATH
+
+Three things to try:
+  kubectl apply -f example/xr.yaml
+  kubectl get markdownviews -w
+  crossplane resource trace markdownview markdownview-sample
+`, cp.Logs, cp.Kubeconfig, filepath.Join(c.root, ".bin"))
+}
+
+func (c *command) path(name string) string { return filepath.Join(c.dir, name) }
+
+// lock the run folder for as long as this process lives. The lock file holds
+// the id of the process.
+func (c *command) lock() (*os.File, error) {
+	f, err := os.OpenFile(c.path("lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cannot lock run folder: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, fmt.Errorf("cannot lock run folder: %w", err)
+	}
+	if _, err := fmt.Fprint(f, os.Getpid()); err != nil {
+		return nil, fmt.Errorf("cannot lock run folder: %w", err)
+	}
+	return f, nil
+}
+
+// pid of the process that holds the lock; an error if there is none.
+func (c *command) pid() (int, error) {
+	f, err := os.Open(c.path("lock"))
+	if err != nil {
+		return 0, fmt.Errorf("no control plane runs in %s", c.dir)
+	}
+	defer f.Close() //nolint:errcheck // Only read.
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err == nil {
+		return 0, fmt.Errorf("no control plane runs in %s", c.dir)
+	}
+	pid := 0
+	if _, err := fmt.Fscan(f, &pid); err != nil {
+		return 0, fmt.Errorf("cannot read lock of run folder: %w", err)
+	}
+	return pid, nil
+}

@@ -1,0 +1,82 @@
+package controlplane
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// An authority is the CA that Crossplane and its functions trust.
+type authority struct {
+	pem  []byte
+	cert *x509.Certificate
+	key  crypto.PrivateKey
+}
+
+// loadAuthority reads the CA that `crossplane core init` made.
+func (cp *ControlPlane) loadAuthority(ctx context.Context) (*authority, error) {
+	s := &corev1.Secret{}
+	if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: crossplaneNamespace, Name: rootCASecret}, s); err != nil {
+		return nil, fmt.Errorf("cannot get secret %q: %w", rootCASecret, err)
+	}
+	pair, err := tls.X509KeyPair(s.Data[corev1.TLSCertKey], s.Data[corev1.TLSPrivateKeyKey])
+	if err != nil {
+		return nil, fmt.Errorf("cannot read CA of secret %q: %w", rootCASecret, err)
+	}
+	return &authority{pem: s.Data[corev1.TLSCertKey], cert: pair.Leaf, key: pair.PrivateKey}, nil
+}
+
+// issue a server certificate for an address, as the files that a function
+// expects.
+func (a *authority) issue(ip string) (map[string][]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("cannot issue certificate: %w", err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()),
+		Subject:      pkix.Name{CommonName: ip},
+		IPAddresses:  []net.IP{net.ParseIP(ip)},
+		NotBefore:    time.Now().Add(-time.Minute),
+		NotAfter:     time.Now().AddDate(1, 0, 0),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot issue certificate: %w", err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot issue certificate: %w", err)
+	}
+	return map[string][]byte{
+		corev1.TLSCertKey:       pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}),
+		corev1.TLSPrivateKeyKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}),
+		"ca.crt":                a.pem,
+	}, nil
+}
+
+// createSecret in Crossplane's namespace, or leave the one that is there.
+func (cp *ControlPlane) createSecret(ctx context.Context, name string, data map[string][]byte) error {
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: crossplaneNamespace, Name: name}, Data: data}
+	if err := cp.Client.Create(ctx, s); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("cannot create secret %q: %w", name, err)
+	}
+	return nil
+}

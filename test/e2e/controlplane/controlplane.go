@@ -1,0 +1,168 @@
+// Package controlplane starts a real Kubernetes control plane with Crossplane
+// on loopback: etcd, kube-apiserver, kube-controller-manager, Crossplane and its
+// RBAC manager, each a process of this machine, without root and without
+// containers.
+//
+// Three things are played, as there is no kubelet: a node whose pods become
+// ready without running anything (kubelet.go), a registry (registry.go), and
+// Crossplane's package runtime, which does run each function's image, as a
+// process of this machine with mTLS (runtime.go).
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Options of a control plane.
+type Options struct {
+	// Dir is the run folder: everything that the control plane writes.
+	Dir string
+
+	// Bin is the folder with the binaries of the components.
+	Bin string
+
+	// Tools is the folder with the modules that the binaries were built from.
+	Tools string
+
+	// Packages is the folder with the package files.
+	Packages string
+
+	// FunctionArgs are arguments for the processes of functions, by the name of
+	// the function.
+	FunctionArgs map[string][]string
+}
+
+// A ControlPlane that runs until it is stopped.
+type ControlPlane struct {
+	// Kubeconfig is the path of the administrator's kubeconfig.
+	Kubeconfig string
+
+	// Config is what Kubeconfig says.
+	Config *rest.Config
+
+	// Client is the administrator's.
+	Client client.Client
+
+	// Logs is the folder with the logs of all components.
+	Logs string
+
+	options  Options
+	launcher *launcher
+	started  []*process
+
+	kube       kube
+	crossplane *process
+	rbac       *process
+	registry   *registry
+	runtime    *runtimes
+
+	crossplaneMetrics int
+	crossplaneHealth  int
+
+	cancel context.CancelFunc
+}
+
+// Start a control plane. What was started is stopped again when it cannot be
+// started as a whole.
+func Start(ctx context.Context, o Options) (*ControlPlane, error) {
+	cp := &ControlPlane{
+		Kubeconfig: filepath.Join(o.Dir, "kubeconfig"),
+		Logs:       filepath.Join(o.Dir, "logs"),
+		options:    o,
+		launcher:   newLauncher(),
+	}
+	background, cancel := context.WithCancel(context.Background())
+	cp.cancel = cancel
+
+	if err := cp.start(ctx, background); err != nil {
+		cp.Stop()
+		return nil, err
+	}
+	return cp, nil
+}
+
+func (cp *ControlPlane) start(ctx, background context.Context) error {
+	if err := os.MkdirAll(cp.Logs, 0o755); err != nil {
+		return fmt.Errorf("cannot make folder of logs: %w", err)
+	}
+	if err := cp.startKube(ctx); err != nil {
+		return err
+	}
+	cp.Config = cp.kube.admin
+	c, err := client.New(cp.Config, client.Options{})
+	if err != nil {
+		return fmt.Errorf("cannot make client: %w", err)
+	}
+	cp.Client = c
+
+	if err := cp.startKubelet(ctx, background); err != nil {
+		return err
+	}
+	if err := cp.startRegistry(background); err != nil {
+		return err
+	}
+	if err := cp.startCrossplane(ctx); err != nil {
+		return err
+	}
+	return cp.startRuntime(background)
+}
+
+// Stop every process, those that the others need last.
+func (cp *ControlPlane) Stop() {
+	cp.cancel()
+	if cp.runtime != nil {
+		cp.runtime.stop()
+	}
+	for i := len(cp.started) - 1; i >= 0; i-- {
+		cp.started[i].stop(context.Background(), 3*time.Second)
+	}
+	close(cp.launcher.starts)
+}
+
+// path of a file in the run folder.
+func (cp *ControlPlane) path(name string) string {
+	return filepath.Join(cp.options.Dir, name)
+}
+
+func (cp *ControlPlane) tool(name string) string {
+	return filepath.Join(cp.options.Bin, name)
+}
+
+// process that is stopped with the control plane.
+func (cp *ControlPlane) process(name, path string, args ...string) *process {
+	p := &process{name: name, path: path, args: args, log: filepath.Join(cp.Logs, name+".log"), launcher: cp.launcher}
+	cp.started = append(cp.started, p)
+	return p
+}
+
+// Eventually calls f until it returns nil. After timeout it returns what f
+// returned last.
+func Eventually(ctx context.Context, timeout time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	var last error
+	for {
+		err := f(ctx)
+		if err == nil {
+			return nil
+		}
+		// A call that was cut short by the timeout says nothing new.
+		if last == nil || !errors.Is(err, context.DeadlineExceeded) {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not within %s: %w", timeout, last)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	crossplaneNamespace = "crossplane-system"
+
+	// The secrets that `crossplane core init` fills.
+	rootCASecret    = "crossplane-root-ca"
+	tlsServerSecret = "crossplane-tls-server"
+	tlsClientSecret = "crossplane-tls-client"
+)
+
+// startCrossplane starts Crossplane and its RBAC manager, each with the service
+// account and the RBAC of the chart.
+func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
+	source, err := crossplaneSource(ctx, cp.options.Tools)
+	if err != nil {
+		return err
+	}
+	if err := cp.applyChart(ctx, filepath.Join(source, "cluster", "charts", "crossplane")); err != nil {
+		return err
+	}
+	core, err := cp.serviceAccountKubeconfig(ctx, "crossplane")
+	if err != nil {
+		return err
+	}
+	rbac, err := cp.serviceAccountKubeconfig(ctx, "rbac-manager")
+	if err != nil {
+		return err
+	}
+
+	cp.rbac = cp.process("crossplane-rbac-manager", cp.tool("crossplane-core"), "rbac", "start")
+	cp.rbac.env = []string{"KUBECONFIG=" + rbac}
+	if err := cp.initCrossplane(ctx, core, filepath.Join(source, "cluster", "crds")); err != nil {
+		return err
+	}
+	if err := cp.rbac.start(); err != nil {
+		return err
+	}
+
+	tls := cp.path("crossplane-tls-client")
+	if err := cp.writeSecret(ctx, tlsClientSecret, tls); err != nil {
+		return err
+	}
+	cache := cp.path("crossplane-cache")
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return fmt.Errorf("cannot make folder %q: %w", cache, err)
+	}
+	if err := freePorts(&cp.crossplaneMetrics, &cp.crossplaneHealth); err != nil {
+		return err
+	}
+	cp.crossplane = cp.process("crossplane", cp.tool("crossplane-core"), "core", "start",
+		"--debug",
+		// Packages are pulled and established by Crossplane, and what they run
+		// is run by us: there is no kubelet.
+		"--package-runtime=External",
+		"--cache-dir="+cache,
+		fmt.Sprintf("--metrics-port=%d", cp.crossplaneMetrics),
+		fmt.Sprintf("--health-probe-port=%d", cp.crossplaneHealth),
+	)
+	cp.crossplane.env = []string{
+		"KUBECONFIG=" + core,
+		"POD_NAMESPACE=" + crossplaneNamespace,
+		"TLS_SERVER_SECRET_NAME=" + tlsServerSecret,
+		"TLS_CLIENT_SECRET_NAME=" + tlsClientSecret,
+		"TLS_CLIENT_CERTS_DIR=" + tls,
+		// The API server cannot reach a webhook by a Service here.
+		"ENABLE_WEBHOOKS=false",
+		// A killed holder of the lease would be waited for for a minute.
+		"LEADER_ELECTION=false",
+	}
+	return cp.StartCrossplane(ctx)
+}
+
+// StartCrossplane starts Crossplane, after KillCrossplane for example.
+func (cp *ControlPlane) StartCrossplane(ctx context.Context) error {
+	if err := cp.crossplane.start(); err != nil {
+		return err
+	}
+	return cp.crossplane.ready(ctx, time.Minute, answers("http://"+address(cp.crossplaneHealth)+"/readyz"))
+}
+
+// KillCrossplane kills Crossplane, as kill -9 does.
+func (cp *ControlPlane) KillCrossplane() {
+	cp.crossplane.kill()
+}
+
+// applyChart applies what the chart holds but for what runs Crossplane.
+func (cp *ControlPlane) applyChart(ctx context.Context, dir string) error {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crossplaneNamespace}}
+	if err := cp.Client.Create(ctx, ns); err != nil {
+		return fmt.Errorf("cannot create namespace %q: %w", crossplaneNamespace, err)
+	}
+	objs, err := chartObjects(dir, "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Secret")
+	if err != nil {
+		return err
+	}
+	for _, o := range objs {
+		if err := apply(ctx, cp.Client, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// initCrossplane does what the init container of the chart does. It is done
+// again when it fails, as a kubelet would: it reads what it has defined just
+// before, and the API server may not serve that yet.
+func (cp *ControlPlane) initCrossplane(ctx context.Context, kubeconfig, crds string) error {
+	p := cp.process("crossplane-init", cp.tool("crossplane-core"), "core", "init", "--activation=*")
+	p.env = []string{
+		"KUBECONFIG=" + kubeconfig,
+		"CRDS_PATH=" + crds,
+		"ENABLE_WEBHOOKS=false",
+		"POD_NAMESPACE=" + crossplaneNamespace,
+		"TLS_CA_SECRET_NAME=" + rootCASecret,
+		"TLS_SERVER_SECRET_NAME=" + tlsServerSecret,
+		"TLS_CLIENT_SECRET_NAME=" + tlsClientSecret,
+	}
+	return Eventually(ctx, time.Minute, p.run)
+}
+
+// serviceAccountKubeconfig writes a kubeconfig with a token of the service
+// account.
+func (cp *ControlPlane) serviceAccountKubeconfig(ctx context.Context, name string) (string, error) {
+	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: crossplaneNamespace}}
+	year := int64(365 * 24 * 60 * 60)
+	tr := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &year}}
+	if err := cp.Client.SubResource("token").Create(ctx, sa, tr); err != nil {
+		return "", fmt.Errorf("cannot request token of service account %q: %w", name, err)
+	}
+	path := cp.path(name + ".kubeconfig")
+	return path, writeKubeconfig(path, restConfig(cp.kube.admin.Host, cp.kube.admin.CAFile, tr.Status.Token))
+}
+
+// writeSecret writes each key of a secret in Crossplane's namespace to a file.
+func (cp *ControlPlane) writeSecret(ctx context.Context, name, dir string) error {
+	s := &corev1.Secret{}
+	if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: crossplaneNamespace, Name: name}, s); err != nil {
+		return fmt.Errorf("cannot get secret %q: %w", name, err)
+	}
+	return writeFiles(dir, s.Data)
+}
+
+func writeFiles(dir string, files map[string][]byte) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot make folder %q: %w", dir, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o600); err != nil {
+			return fmt.Errorf("cannot write file %q: %w", name, err)
+		}
+	}
+	return nil
+}

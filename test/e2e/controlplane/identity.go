@@ -1,0 +1,65 @@
+package controlplane
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// An identity is a user that the API server knows by a token from its start on.
+type identity struct {
+	user   string
+	groups []string
+	token  string
+}
+
+func newIdentity(user string, groups ...string) identity {
+	return identity{user: user, groups: groups, token: rand.Text()}
+}
+
+// writeTokens writes the file that kube-apiserver takes as --token-auth-file.
+func writeTokens(path string, ids ...identity) error {
+	b := &strings.Builder{}
+	for _, id := range ids {
+		fmt.Fprintf(b, "%s,%s,%s,%q\n", id.token, id.user, id.user, strings.Join(id.groups, ","))
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		return fmt.Errorf("cannot write tokens: %w", err)
+	}
+	return nil
+}
+
+// restConfig is how the bearer of a token reaches the API server. Its requests
+// are not throttled: the API server has its own means.
+func restConfig(server, caFile, token string) *rest.Config {
+	return &rest.Config{
+		Host:            server,
+		BearerToken:     token,
+		TLSClientConfig: rest.TLSClientConfig{CAFile: caFile},
+		QPS:             -1,
+	}
+}
+
+// writeKubeconfig writes a kubeconfig for a configuration, its CA included, so
+// that the file can be moved.
+func writeKubeconfig(path string, cfg *rest.Config) error {
+	ca, err := os.ReadFile(cfg.CAFile)
+	if err != nil {
+		return fmt.Errorf("cannot write kubeconfig: %w", err)
+	}
+	const name = "e2e"
+	k := api.NewConfig()
+	k.Clusters[name] = &api.Cluster{Server: cfg.Host, CertificateAuthorityData: ca}
+	k.AuthInfos[name] = &api.AuthInfo{Token: cfg.BearerToken}
+	k.Contexts[name] = &api.Context{Cluster: name, AuthInfo: name}
+	k.CurrentContext = name
+	if err := clientcmd.WriteToFile(*k, path); err != nil {
+		return fmt.Errorf("cannot write kubeconfig: %w", err)
+	}
+	return nil
+}

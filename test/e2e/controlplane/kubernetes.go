@@ -1,0 +1,180 @@
+package controlplane
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// kube is etcd, kube-apiserver and kube-controller-manager.
+type kube struct {
+	etcd       *process
+	apiserver  *process
+	controller *process
+
+	admin *rest.Config
+}
+
+// controllers are those that the guarantees rest on. Left out are those for
+// clouds, volumes, certificates and jobs, and that for nodes: ours has no
+// kubelet that would renew its lease.
+var controllers = []string{
+	"clusterrole-aggregation-controller",
+	"deployment-controller",
+	"disruption-controller",
+	"endpoints-controller",
+	"endpointslice-controller",
+	"garbage-collector-controller",
+	"horizontal-pod-autoscaler-controller",
+	"namespace-controller",
+	"replicaset-controller",
+	"resourcequota-controller",
+	"root-ca-certificate-publisher-controller",
+	"serviceaccount-controller",
+}
+
+// startKube starts Kubernetes. The controllers are started as soon as the API
+// server answers, and not waited for.
+func (cp *ControlPlane) startKube(ctx context.Context) error {
+	var etcdPort, peerPort, port int
+	if err := freePorts(&etcdPort, &peerPort, &port); err != nil {
+		return err
+	}
+
+	var (
+		certs  = cp.path("apiserver")
+		keys   = cp.path("service-account.key")
+		tokens = cp.path("tokens.csv")
+		server = "https://" + address(port)
+		ca     = filepath.Join(certs, "apiserver.crt")
+
+		admin      = newIdentity("admin", "system:masters")
+		controller = newIdentity("system:kube-controller-manager")
+	)
+	if err := writeTokens(tokens, admin, controller); err != nil {
+		return err
+	}
+	if err := writeServiceAccountKey(keys); err != nil {
+		return err
+	}
+
+	cp.kube.etcd = cp.process("etcd", cp.tool("etcd"),
+		"--data-dir="+cp.path("etcd"),
+		"--listen-client-urls=http://"+address(etcdPort),
+		"--advertise-client-urls=http://"+address(etcdPort),
+		"--listen-peer-urls=http://"+address(peerPort),
+		"--initial-advertise-peer-urls=http://"+address(peerPort),
+		"--initial-cluster=default=http://"+address(peerPort),
+		// Nothing here has to survive the machine.
+		"--unsafe-no-fsync",
+	)
+	cp.kube.apiserver = cp.process("kube-apiserver", cp.tool("kube-apiserver"),
+		"--etcd-servers=http://"+address(etcdPort),
+		"--bind-address=127.0.0.1",
+		fmt.Sprintf("--secure-port=%d", port),
+		"--cert-dir="+certs,
+		"--token-auth-file="+tokens,
+		"--authorization-mode=Node,RBAC",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file="+keys,
+		"--service-account-signing-key-file="+keys,
+		"--service-cluster-ip-range=10.96.0.0/16",
+		// The Service "kubernetes" cannot have a loopback address.
+		"--endpoint-reconciler-type=none",
+	)
+	cp.kube.controller = cp.process("kube-controller-manager", cp.tool("kube-controller-manager"),
+		"--kubeconfig="+cp.path("kube-controller-manager.kubeconfig"),
+		"--service-account-private-key-file="+keys,
+		"--root-ca-file="+ca,
+		// Each controller with its own service account, as on a real cluster.
+		"--use-service-account-credentials",
+		"--leader-elect=false",
+		"--secure-port=0",
+		"--kube-api-qps=200",
+		"--kube-api-burst=400",
+		"--horizontal-pod-autoscaler-sync-period=2s",
+		"--controllers="+strings.Join(controllers, ","),
+	)
+
+	if err := cp.kube.etcd.start(); err != nil {
+		return err
+	}
+	if err := cp.kube.apiserver.start(); err != nil {
+		return err
+	}
+	cp.kube.admin = restConfig(server, ca, admin.token)
+	if err := cp.waitForAPIServer(ctx); err != nil {
+		return err
+	}
+
+	for path, cfg := range map[string]*rest.Config{
+		cp.Kubeconfig: cp.kube.admin,
+		cp.path("kube-controller-manager.kubeconfig"): restConfig(server, ca, controller.token),
+	} {
+		if err := writeKubeconfig(path, cfg); err != nil {
+			return err
+		}
+	}
+	return cp.kube.controller.start()
+}
+
+// waitForAPIServer waits until the API server says that it is ready.
+func (cp *ControlPlane) waitForAPIServer(ctx context.Context) error {
+	return cp.kube.apiserver.ready(ctx, time.Minute, func(ctx context.Context) error {
+		// The CA comes to be when the API server starts.
+		c, err := kubernetes.NewForConfig(cp.kube.admin)
+		if err != nil {
+			return err
+		}
+		return c.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+	})
+}
+
+// writeServiceAccountKey makes the key that service account tokens are signed
+// with.
+func writeServiceAccountKey(path string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return fmt.Errorf("cannot make service account key: %w", err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("cannot make service account key: %w", err)
+	}
+	b := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		return fmt.Errorf("cannot write service account key: %w", err)
+	}
+	return nil
+}
+
+// answers probes a URL that answers 200 when its server is ready.
+func answers(url string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		rsp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		defer rsp.Body.Close() //nolint:errcheck // Only the code counts.
+		if rsp.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answers %s", url, rsp.Status)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,49 @@
+package controlplane
+
+import (
+	"context"
+	"path/filepath"
+)
+
+// FunctionName is what Crossplane calls our function.
+const FunctionName = "crossplane-contrib-function-markdownview"
+
+// OptionsFor are the options for the repository of the function, with dir as
+// the run folder.
+func OptionsFor(root, dir string) Options {
+	return Options{
+		Dir:          dir,
+		Bin:          filepath.Join(root, ".bin"),
+		Tools:        filepath.Join(root, "test", "tools"),
+		Packages:     filepath.Join(root, ".run", "packages"),
+		FunctionArgs: map[string][]string{FunctionName: {"--debug"}},
+	}
+}
+
+// FunctionPackage is the package of our function.
+func (o Options) FunctionPackage() Package {
+	return Package{
+		Kind:       "function",
+		Repository: "crossplane-contrib/function-markdownview",
+		Version:    "v0.1.0",
+		Files:      []string{filepath.Join(o.Packages, "function.xpkg")},
+	}
+}
+
+// ConfigurationPackage is the package of our API.
+func (o Options) ConfigurationPackage() Package {
+	return Package{
+		Kind:       "configuration",
+		Repository: "crossplane-contrib/configuration-markdownview",
+		Version:    "v0.1.0",
+		Files:      []string{filepath.Join(o.Packages, "configuration.xpkg")},
+	}
+}
+
+// InstallOurs installs the packages of this repository.
+func (cp *ControlPlane) InstallOurs(ctx context.Context) error {
+	if err := cp.Install(ctx, cp.options.FunctionPackage()); err != nil {
+		return err
+	}
+	return cp.Install(ctx, cp.options.ConfigurationPackage())
+}

@@ -1,0 +1,104 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// realRegistry is where users pull from. Crossplane is told to look at our
+// registry instead, by the ImageConfig that a private mirror needs as well.
+const realRegistry = "xpkg.crossplane.io"
+
+// A Package of Crossplane.
+type Package struct {
+	// Kind is "function" or "configuration".
+	Kind string
+
+	// Repository is the repository in the registry that users pull from, such
+	// as "crossplane-contrib/function-markdownview".
+	Repository string
+
+	// Version such as "v0.1.0".
+	Version string
+
+	// Files are the .xpkg files: one for each platform.
+	Files []string
+}
+
+// Name is what Crossplane calls a package: its repository with dashes.
+func (p Package) Name() string {
+	return strings.ReplaceAll(p.Repository, "/", "-")
+}
+
+// Push a package to the registry on loopback.
+func (cp *ControlPlane) Push(ctx context.Context, p Package) error {
+	_, err := cp.crossplaneCLI(ctx, "xpkg", "push",
+		"--package-files="+strings.Join(p.Files, ","),
+		fmt.Sprintf("%s/%s:%s", cp.registry.host, p.Repository, p.Version))
+	return err
+}
+
+// Install a package the way a user does, and wait until it is healthy.
+func (cp *ControlPlane) Install(ctx context.Context, p Package) error {
+	if err := cp.Push(ctx, p); err != nil {
+		return err
+	}
+	if err := apply(ctx, cp.Client, mirror(cp.registry.host)); err != nil {
+		return err
+	}
+	if _, err := cp.crossplaneCLI(ctx, "xpkg", "install", p.Kind, fmt.Sprintf("%s/%s:%s", realRegistry, p.Repository, p.Version)); err != nil {
+		return err
+	}
+	return cp.WaitHealthy(ctx, p.Kind, p.Name())
+}
+
+// WaitHealthy waits until a package is installed and healthy.
+func (cp *ControlPlane) WaitHealthy(ctx context.Context, kind, name string) error {
+	return Eventually(ctx, time.Minute, func(ctx context.Context) error {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(packageKind(kind))
+		if err := cp.Client.Get(ctx, client.ObjectKey{Name: name}, u); err != nil {
+			return fmt.Errorf("cannot get %s %q: %w", kind, name, err)
+		}
+		conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+		isTrue := map[string]bool{}
+		for _, c := range conditions {
+			if c, ok := c.(map[string]any); ok {
+				isTrue[fmt.Sprint(c["type"])] = c["status"] == "True"
+			}
+		}
+		if !isTrue["Installed"] || !isTrue["Healthy"] {
+			return fmt.Errorf("%s %q is not healthy: %v; see the logs in %s", kind, name, conditions, cp.Logs)
+		}
+		return nil
+	})
+}
+
+func packageKind(kind string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "pkg.crossplane.io", Version: "v1", Kind: strings.ToUpper(kind[:1]) + kind[1:]}
+}
+
+// mirror has Crossplane pull from a mirror of the real registry.
+func mirror(host string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "pkg.crossplane.io/v1beta1",
+		"kind":       "ImageConfig",
+		"metadata":   map[string]any{"name": "mirror"},
+		"spec": map[string]any{
+			"matchImages":  []any{map[string]any{"type": "Prefix", "prefix": realRegistry}},
+			"rewriteImage": map[string]any{"prefix": host},
+		},
+	}}
+}
+
+// crossplaneCLI runs the Crossplane CLI as the administrator and returns what
+// it prints.
+func (cp *ControlPlane) crossplaneCLI(ctx context.Context, args ...string) (string, error) {
+	return Command(ctx, cp.Kubeconfig, cp.tool("crossplane"), args...)
+}
