@@ -47,8 +47,13 @@ func (d *decoder) value(v *structpb.Value, into reflect.Value, path *field.Path)
 		return
 	}
 	if into.Kind() == reflect.Pointer {
-		into.Set(reflect.New(into.Type().Elem()))
-		d.value(v, into.Elem(), path)
+		elem, faults := reflect.New(into.Type().Elem()), len(d.faults)
+		d.value(v, elem.Elem(), path)
+		// A number that cannot be read is not zero. An object holds what of it
+		// could be read.
+		if len(d.faults) == faults || elem.Elem().Kind() == reflect.Struct {
+			into.Set(elem)
+		}
 
 		return
 	}
@@ -146,6 +151,9 @@ func (d *decoder) stringMap(v *structpb.Value, into reflect.Value, path *field.P
 	if m, ok := into.Addr().Interface().(*map[string]string); ok {
 		*m = make(map[string]string, len(s.StructValue.GetFields()))
 		for k, child := range s.StructValue.GetFields() {
+			if isNull(child) {
+				continue
+			}
 			text, ok := child.GetKind().(*structpb.Value_StringValue)
 			if !ok {
 				d.fault(path.Key(k), "must be a string")
@@ -168,8 +176,12 @@ func (d *decoder) stringMap(v *structpb.Value, into reflect.Value, path *field.P
 
 func (d *decoder) list(v *structpb.Value, into reflect.Value, path *field.Path) {
 	if b, ok := into.Addr().Interface().(*[]byte); ok {
+		text, ok := v.GetKind().(*structpb.Value_StringValue)
 		var err error
-		if *b, err = base64.StdEncoding.DecodeString(v.GetStringValue()); err != nil {
+		if ok {
+			*b, err = base64.StdEncoding.DecodeString(text.StringValue)
+		}
+		if !ok || err != nil {
 			d.fault(path, "must be text in base64")
 		}
 
@@ -196,21 +208,8 @@ func (d *decoder) unmarshal(v *structpb.Value, into json.Unmarshaler, path *fiel
 		err = into.UnmarshalJSON(b)
 	}
 	if err != nil {
-		d.faults = append(d.faults, field.Invalid(path, short(v), err.Error()))
+		d.faults = append(d.faults, field.Invalid(path, short(strings.Trim(string(b), `"`)), err.Error()))
 	}
-}
-
-// short returns a value as it is shown in a fault.
-func short(v *structpb.Value) any {
-	const most = 80
-	if s, ok := v.GetKind().(*structpb.Value_StringValue); ok && len(s.StringValue) <= most {
-		return s.StringValue
-	}
-	if n, ok := v.GetKind().(*structpb.Value_NumberValue); ok {
-		return n.NumberValue
-	}
-
-	return field.OmitValueType{}
 }
 
 // isNull returns whether there is nothing to decode: null, or a value without a

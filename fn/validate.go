@@ -22,9 +22,16 @@ import (
 // cannot be told in CEL.
 const (
 	summary     = "SUMMARY.md"
+	reserved    = "print.md"
 	maxFiles    = 1000
-	maxBytes    = 1 << 20
+	maxBytes    = 1 << 20 // What a ConfigMap can hold.
+	minReplicas = 1
 	maxReplicas = 5
+
+	messageEmpty    = `spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`
+	messageSummary  = `spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`
+	messageReserved = `spec.markdowns has a file named "print.md", which mdBook keeps for its own use: rename the file`
+	messageSize     = `spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`
 )
 
 // validate returns every fault of the XR and of its Input.
@@ -34,7 +41,8 @@ func (v view) validate() field.ErrorList {
 	faults = append(faults, validateInput(v.input, field.NewPath("input"))...)
 
 	if v.Spec.ViewerImage != "" && v.input.AllowedImages != nil && !allowed(v.Spec.ViewerImage, v.input.AllowedImages) {
-		faults = append(faults, field.NotSupported(field.NewPath("spec", "viewerImage"), v.Spec.ViewerImage, v.input.AllowedImages))
+		faults = append(faults, field.Forbidden(field.NewPath("spec", "viewerImage"),
+			fmt.Sprintf("%q is not allowed here: name an image that matches %s", short(v.Spec.ViewerImage), choice(v.input.AllowedImages))))
 	}
 
 	return faults
@@ -60,8 +68,9 @@ func (v view) validateMetadata() field.ErrorList {
 
 func (s spec) validate(at *field.Path) field.ErrorList {
 	faults := validateMarkdowns(s.Markdowns, at.Child("markdowns"))
-	if s.Replicas != nil && (*s.Replicas < 1 || *s.Replicas > maxReplicas) {
-		faults = append(faults, field.Invalid(at.Child("replicas"), *s.Replicas, "must be from 1 to 5"))
+	if s.Replicas != nil && (*s.Replicas < minReplicas || *s.Replicas > maxReplicas) {
+		faults = append(faults, field.Invalid(at.Child("replicas"), *s.Replicas,
+			fmt.Sprintf("must be from %d to %d", minReplicas, maxReplicas)))
 	}
 	if s.ViewerImage != "" {
 		faults = append(faults, validateImage(s.ViewerImage, at.Child("viewerImage"))...)
@@ -71,29 +80,30 @@ func (s spec) validate(at *field.Path) field.ErrorList {
 }
 
 func validateMarkdowns(files map[string]string, at *field.Path) field.ErrorList {
-	var faults field.ErrorList
 	if len(files) == 0 {
-		return field.ErrorList{field.Required(at, "must hold at least one file: add SUMMARY.md and the chapters that it lists")}
+		return field.ErrorList{field.Required(at, messageEmpty)}
 	}
+
+	var faults field.ErrorList
 	if _, ok := files[summary]; !ok {
-		faults = append(faults, field.Required(at.Key(summary), "must hold SUMMARY.md, which lists the chapters of the book: add it"))
+		faults = append(faults, field.Required(at, messageSummary))
 	}
 	if len(files) > maxFiles {
 		faults = append(faults, field.TooMany(at, len(files), maxFiles))
+	}
+	if _, ok := files[reserved]; ok {
+		faults = append(faults, field.Forbidden(at, messageReserved))
 	}
 
 	size := 0
 	for name, text := range files {
 		size += len(text)
 		for _, detail := range validation.IsConfigMapKey(name) {
-			faults = append(faults, field.Invalid(at.Key(name), name, detail))
+			faults = append(faults, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "is no file name: "+detail))
 		}
 	}
-	if _, ok := files["print.md"]; ok {
-		faults = append(faults, field.Forbidden(at.Key("print.md"), "mdBook keeps this name for itself: rename the file"))
-	}
 	if size > maxBytes {
-		faults = append(faults, field.TooLong(at, size, maxBytes))
+		faults = append(faults, field.Forbidden(at, messageSize))
 	}
 
 	return faults
@@ -101,7 +111,7 @@ func validateMarkdowns(files map[string]string, at *field.Path) field.ErrorList 
 
 func validateImage(image string, at *field.Path) field.ErrorList {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
-		return field.ErrorList{field.Invalid(at, image, "must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0")}
+		return field.ErrorList{field.Invalid(at, short(image), "must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0")}
 	}
 
 	return nil
@@ -185,7 +195,12 @@ func validatePattern(pattern string, at *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(at, pattern, `must be an image reference in which "*" stands for any text without "/"`)}
 	}
 	if !qualified(pattern) {
-		return field.ErrorList{field.Invalid(at, pattern, "must start with a registry: write docker.io/"+strings.TrimPrefix(pattern, "/"))}
+		hub := "docker.io/"
+		if !strings.Contains(pattern, "/") {
+			hub += "library/"
+		}
+
+		return field.ErrorList{field.Invalid(at, pattern, "must start with a registry: write "+hub+pattern)}
 	}
 
 	return nil
@@ -215,4 +230,24 @@ func explain(faults field.ErrorList) string {
 	}
 
 	return strings.Join(lines, "; ")
+}
+
+// choice returns patterns as they are read in a sentence.
+func choice(patterns []string) string {
+	if len(patterns) == 0 {
+		return "nothing, or leave it out"
+	}
+
+	return strings.Join(patterns, " or ")
+}
+
+// short returns the beginning of a text that is quoted in a fault, which may be
+// a whole book.
+func short(text string) string {
+	const most = 80
+	if len(text) <= most {
+		return text
+	}
+
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }

@@ -1,0 +1,338 @@
+package fn
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/utils/ptr"
+)
+
+const (
+	sampleXR = `{apiVersion: markdownview.fn.crossplane.io/v1alpha1, kind: MarkdownView,
+	             metadata: {name: sample, namespace: default, generation: 7},
+	             spec: {replicas: 2, markdowns: {SUMMARY.md: "# Summary"}}`
+	settledDeployment = `{metadata: {generation: 1}, spec: {replicas: 2, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: ` + settledRevision + `}}}},
+	                      status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2}}`
+	settledConfigMap = `{data: {SUMMARY.md: "# Summary"}}`
+	settledService   = `{spec: {clusterIP: 10.0.0.1}}`
+	settledStatus    = `{status: {conditions: [{type: Available, status: "True", reason: Available}, {type: Degraded, status: "False", reason: AsExpected}]}}`
+)
+
+func resourceOf(t *testing.T, text string) *fnv1.Resource {
+	t.Helper()
+
+	return &fnv1.Resource{Resource: object(t, text)}
+}
+
+// settledRequest observes a MarkdownView all of whose viewers run what it says.
+func settledRequest(t *testing.T) *fnv1.RunFunctionRequest {
+	t.Helper()
+	req := &fnv1.RunFunctionRequest{
+		Meta: &fnv1.RequestMeta{Tag: "tag"},
+		Observed: &fnv1.State{
+			Composite: resourceOf(t, sampleXR+`}`),
+			Resources: map[string]*fnv1.Resource{
+				"configmap":  resourceOf(t, settledConfigMap),
+				"deployment": resourceOf(t, settledDeployment),
+				"service":    resourceOf(t, settledService),
+			},
+		},
+	}
+	proto.Merge(req.GetObserved().GetComposite().GetResource(), object(t, settledStatus))
+
+	return req
+}
+
+func run(t *testing.T, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
+	t.Helper()
+	before := proto.Clone(req)
+	rsp, err := New(logging.NewNopLogger(), 0).RunFunction(context.Background(), req)
+	if err != nil {
+		t.Fatalf("A fault is a result, not an error: %v", err)
+	}
+	if diff := cmp.Diff(before, req, protocmp.Transform()); diff != "" {
+		t.Fatalf("The request was changed: -before, +after:\n%s", diff)
+	}
+
+	return rsp
+}
+
+func conditionProto(kind string, status fnv1.Status, reason, message string) *fnv1.Condition {
+	return &fnv1.Condition{Type: kind, Status: status, Reason: reason, Message: &message, Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum()}
+}
+
+// TestRunFunction looks at everything but the desired resources, which the golden
+// responses show.
+func TestRunFunction(t *testing.T) {
+	const (
+		yes = fnv1.Status_STATUS_CONDITION_TRUE
+		no  = fnv1.Status_STATUS_CONDITION_FALSE
+	)
+	available := conditionProto("Available", yes, "Available", "Viewers serve the book")
+	asExpected := conditionProto("Degraded", no, "AsExpected", "Nothing is known to be wrong")
+	const selector = `app.kubernetes.io/created-by=function-markdownview,app.kubernetes.io/instance=sample,app.kubernetes.io/name=mdbook`
+
+	type want struct {
+		ready      map[string]fnv1.Ready
+		status     string
+		conditions []*fnv1.Condition
+		results    []*fnv1.Result
+	}
+
+	cases := map[string]struct {
+		reason string
+		change func(req *fnv1.RunFunctionRequest)
+		want   want
+	}{
+		"Settled": {
+			reason: "Where all is as asked there is nothing to tell",
+			change: func(*fnv1.RunFunctionRequest) {},
+			want: want{
+				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
+				status:     `{status: Healthy, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
+				conditions: []*fnv1.Condition{available, asExpected},
+			},
+		},
+		"First": {
+			reason: "The status is whole from the first answer on, and nothing is left open",
+			change: func(req *fnv1.RunFunctionRequest) {
+				req.Observed.Resources = nil
+				req.Observed.Composite = resourceOf(t, sampleXR+`}`)
+			},
+			want: want{
+				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_FALSE},
+				status:     `{status: NotReady, replicas: 0, readyReplicas: 0, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
+				conditions: []*fnv1.Condition{conditionProto("Available", no, "Creating", "No viewer has served the book yet"), asExpected},
+			},
+		},
+		"BecameAvailable": {
+			reason: "That it serves for the first time is an event",
+			change: func(req *fnv1.RunFunctionRequest) {
+				req.Observed.Composite = resourceOf(t, sampleXR+`, status: {conditions: [{type: Available, status: "False", reason: Creating}]}}`)
+			},
+			want: want{
+				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
+				status:     `{status: Healthy, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
+				conditions: []*fnv1.Condition{available, asExpected},
+				results: []*fnv1.Result{{
+					Severity: fnv1.Severity_SEVERITY_NORMAL, Reason: ptr.To("Available"), Message: "Viewers serve the book", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
+				}},
+			},
+		},
+		"Changed": {
+			reason: "A change that has not rolled out yet is not healthy, though all viewers run",
+			change: func(req *fnv1.RunFunctionRequest) {
+				spec := req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
+				spec.GetFields()["markdowns"].GetStructValue().Fields["SUMMARY.md"] = structpb.NewStringValue("# Other")
+			},
+			want: want{
+				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_TRUE},
+				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
+				conditions: []*fnv1.Condition{conditionProto("Available", yes, "RollingOut", "Viewers serve the book while a change rolls out"), asExpected},
+			},
+		},
+		"OldContent": {
+			reason: "Viewers that run what is asked for are not healthy while the ConfigMap holds something else",
+			change: func(req *fnv1.RunFunctionRequest) { req.Observed.Resources["configmap"] = resourceOf(t, `{data: {}}`) },
+			want: want{
+				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
+				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
+				conditions: []*fnv1.Condition{available, asExpected},
+			},
+		},
+		"ServiceGone": {
+			reason: "What had been there and is gone is an event",
+			change: func(req *fnv1.RunFunctionRequest) { delete(req.GetObserved().GetResources(), "service") },
+			want: want{
+				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_FALSE},
+				status:     `{status: Healthy, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
+				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Service viewer-sample had been there and is gone: it is created again")},
+				results: []*fnv1.Result{{
+					Severity: fnv1.Severity_SEVERITY_WARNING, Reason: ptr.To("Missing"), Message: "Service viewer-sample had been there and is gone: it is created again", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
+				}},
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := settledRequest(t)
+			tc.change(req)
+			rsp := run(t, req)
+
+			ready := map[string]fnv1.Ready{}
+			for key, r := range rsp.GetDesired().GetResources() {
+				ready[key] = r.GetReady()
+			}
+			if diff := cmp.Diff(tc.want.ready, ready); diff != "" {
+				t.Errorf("\n%s\nreadiness: -want, +got:\n%s", tc.reason, diff)
+			}
+			composite := &fnv1.Resource{Resource: object(t, `{apiVersion: markdownview.fn.crossplane.io/v1alpha1, kind: MarkdownView, status: `+tc.want.status+`}`)}
+			if diff := cmp.Diff(composite, rsp.GetDesired().GetComposite(), protocmp.Transform()); diff != "" {
+				t.Errorf("\n%s\ncomposite: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.want.conditions, rsp.GetConditions(), protocmp.Transform()); diff != "" {
+				t.Errorf("\n%s\nconditions: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.want.results, rsp.GetResults(), protocmp.Transform()); diff != "" {
+				t.Errorf("\n%s\nresults: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(&fnv1.ResponseMeta{Tag: "tag", Ttl: durationpb.New(0)}, rsp.GetMeta(), protocmp.Transform()); diff != "" {
+				t.Errorf("\n%s\nmeta: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestFatal(t *testing.T) {
+	const why = `input.typo: Forbidden: unknown field: use one of allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, kind, labels, ` +
+		`metadata, namespace, resources, service, statusFields, templates, ttl, viewerImage; spec.replicas: Invalid value: 9: must be from 1 to 5`
+
+	req := settledRequest(t)
+	req.Input = object(t, `{typo: 1}`)
+	spec := req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
+	spec.Fields["replicas"] = structpb.NewNumberValue(9)
+	req.Desired = &fnv1.State{Resources: map[string]*fnv1.Resource{"other": resourceOf(t, `{kind: Other}`)}}
+
+	want := &fnv1.RunFunctionResponse{
+		Meta:    &fnv1.ResponseMeta{Tag: "tag", Ttl: durationpb.New(0)},
+		Desired: req.GetDesired(),
+		Conditions: []*fnv1.Condition{
+			conditionProto("Available", fnv1.Status_STATUS_CONDITION_TRUE, "Available", "Viewers serve the book"),
+			conditionProto("Degraded", fnv1.Status_STATUS_CONDITION_TRUE, "InvalidSpec", why),
+		},
+		Results: []*fnv1.Result{{
+			Severity: fnv1.Severity_SEVERITY_FATAL,
+			Reason:   ptr.To("InvalidSpec"),
+			Message:  `cannot compose MarkdownView "sample": ` + why,
+			Target:   fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
+		}},
+	}
+	if diff := cmp.Diff(want, run(t, req), protocmp.Transform()); diff != "" {
+		t.Errorf("All faults are one fatal result, and nothing is touched: -want, +got:\n%s", diff)
+	}
+}
+
+func TestOthers(t *testing.T) {
+	req := settledRequest(t)
+	req.Context = object(t, `{a: b}`)
+	req.Desired = &fnv1.State{
+		Composite: &fnv1.Resource{
+			Resource:          object(t, `{apiVersion: v1, kind: Theirs, status: {theirs: 1, status: theirs}}`),
+			ConnectionDetails: map[string][]byte{"secret": []byte("s")},
+			Ready:             fnv1.Ready_READY_FALSE,
+		},
+		Resources: map[string]*fnv1.Resource{
+			"other":   {Resource: object(t, `{kind: Other}`), ConnectionDetails: map[string][]byte{"k": []byte("v")}, Ready: fnv1.Ready_READY_TRUE},
+			"service": {Resource: object(t, `{kind: Service, metadata: {name: before}}`)},
+		},
+	}
+	rsp := run(t, req)
+
+	if diff := cmp.Diff(req.GetContext(), rsp.GetContext(), protocmp.Transform()); diff != "" {
+		t.Errorf("The context is for the next function: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(req.GetDesired().GetResources()["other"], rsp.GetDesired().GetResources()["other"], protocmp.Transform()); diff != "" {
+		t.Errorf("What others desire stays: -want, +got:\n%s", diff)
+	}
+	composite := rsp.GetDesired().GetComposite()
+	if composite.GetReady() != fnv1.Ready_READY_FALSE || string(composite.GetConnectionDetails()["secret"]) != "s" {
+		t.Errorf("What others said of the XR stays: got %v", composite)
+	}
+	status := composite.GetResource().GetFields()["status"].GetStructValue().GetFields()
+	if status["theirs"].GetNumberValue() != 1 || status["status"].GetStringValue() != "Healthy" {
+		t.Errorf("Their status stays beside ours: got %v", status)
+	}
+	if got := rsp.GetDesired().GetResources()["service"].GetResource().GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue(); got != "viewer-sample" {
+		t.Errorf("Our own resource is ours: got name %q", got)
+	}
+
+	req.Desired.Resources["service"] = resourceOf(t, `{kind: Ingress}`)
+	rsp = run(t, req)
+	want := `cannot compose MarkdownView "sample": desired.resources[service]: Forbidden: another function of the pipeline gives this name to another kind of resource: rename it there`
+	if len(rsp.GetResults()) != 1 || rsp.GetResults()[0].GetMessage() != want || rsp.GetResults()[0].GetReason() != "InvalidInput" {
+		t.Errorf("Two resources cannot have one name: want %q, got %v", want, rsp.GetResults())
+	}
+}
+
+func TestStatusFields(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		input  string
+		want   string
+	}{
+		"Some": {reason: "Only what the XRD declares is written", input: `{statusFields: [status, url]}`, want: `{status: Healthy, url: http://viewer-sample.default.svc}`},
+		"None": {reason: "It may declare nothing", input: `{statusFields: []}`, want: `{}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := settledRequest(t)
+			req.Input = object(t, tc.input)
+
+			got := run(t, req).GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue()
+			if diff := cmp.Diff(object(t, tc.want), got, protocmp.Transform()); diff != "" {
+				t.Errorf("\n%s\nstatus: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestTTL(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		input  *structpb.Struct
+		want   time.Duration
+	}{
+		"Flag":  {reason: "The flag is for those whose Input has none", want: time.Minute},
+		"Input": {reason: "The Input wins", input: object(t, `{ttl: 1h}`), want: time.Hour},
+		"Zero":  {reason: "Also with zero", input: object(t, `{ttl: 0s}`), want: 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := settledRequest(t)
+			req.Input = tc.input
+			rsp, err := New(logging.NewNopLogger(), time.Minute).RunFunction(context.Background(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			if got := rsp.GetMeta().GetTtl().AsDuration(); got != tc.want {
+				t.Errorf("\n%s\nttl: want %s, got %s", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+func TestNamespaceOfResources(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		xr     string
+		input  string
+		want   string
+	}{
+		"Namespaced": {reason: "Crossplane gives the resources of a namespaced XR its namespace", xr: `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: a}}}`},
+		"Claim":      {reason: "Those of a claim live with it", xr: `{metadata: {name: a}, spec: {claimRef: {namespace: c}, markdowns: {SUMMARY.md: a}}}`, want: "c"},
+		"Cluster":    {reason: "Those of a cluster-scoped XR live where the Input says", xr: `{metadata: {name: a}, spec: {markdowns: {SUMMARY.md: a}}}`, input: `{namespace: d}`, want: "d"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: resourceOf(t, tc.xr)}}
+			if tc.input != "" {
+				req.Input = object(t, tc.input)
+			}
+
+			for key, r := range run(t, req).GetDesired().GetResources() {
+				if got := r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()["namespace"].GetStringValue(); got != tc.want {
+					t.Errorf("\n%s\nnamespace of %s: want %q, got %q", tc.reason, key, tc.want, got)
+				}
+			}
+		})
+	}
+}

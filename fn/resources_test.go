@@ -1,0 +1,82 @@
+package fn
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+)
+
+func list(pairs ...string) corev1.ResourceList {
+	l := corev1.ResourceList{}
+	for i := 0; i < len(pairs); i += 2 {
+		l[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
+	}
+
+	return l
+}
+
+func TestResources(t *testing.T) {
+	cases := map[string]struct {
+		reason       string
+		spec         v1beta1.Resources
+		input        *v1beta1.Resources
+		wantRequests corev1.ResourceList
+		wantLimits   corev1.ResourceList
+	}{
+		"Defaults": {
+			reason:       "What nobody asks for is ours",
+			wantRequests: list("cpu", "10m", "memory", "64Mi"),
+			wantLimits:   list("memory", "256Mi"),
+		},
+		"KeyByKey": {
+			reason:       "The XR wins over the Input, the Input over ours, for each key alone",
+			spec:         v1beta1.Resources{Requests: list("memory", "80Mi")},
+			input:        &v1beta1.Resources{Requests: list("memory", "70Mi", "cpu", "20m"), Limits: list("cpu", "1")},
+			wantRequests: list("cpu", "20m", "memory", "80Mi"),
+			wantLimits:   list("cpu", "1", "memory", "256Mi"),
+		},
+		"LimitGivesWay": {
+			reason:       "A default limit below the request is raised to it, so a request is one line of YAML",
+			spec:         v1beta1.Resources{Requests: list("memory", "1Gi")},
+			wantRequests: list("cpu", "10m", "memory", "1Gi"),
+			wantLimits:   list("memory", "1Gi"),
+		},
+		"InputLimitGivesWay": {
+			reason:       "So is a limit of the Input",
+			spec:         v1beta1.Resources{Requests: list("memory", "1Gi")},
+			input:        &v1beta1.Resources{Limits: list("memory", "512Mi")},
+			wantRequests: list("cpu", "10m", "memory", "1Gi"),
+			wantLimits:   list("memory", "1Gi"),
+		},
+		"RequestGivesWay": {
+			reason:       "A default request above the limit is lowered to it",
+			spec:         v1beta1.Resources{Limits: list("memory", "32Mi")},
+			wantRequests: list("cpu", "10m", "memory", "32Mi"),
+			wantLimits:   list("memory", "32Mi"),
+		},
+		"Equal": {
+			reason:       "A limit that is the request stays",
+			spec:         v1beta1.Resources{Requests: list("memory", "256Mi")},
+			wantRequests: list("cpu", "10m", "memory", "256Mi"),
+			wantLimits:   list("memory", "256Mi"),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := view{input: v1beta1.Input{Resources: tc.input}}
+			v.Spec.Resources = tc.spec
+
+			requests, limits := v.resources()
+			if diff := cmp.Diff(tc.wantRequests, requests); diff != "" {
+				t.Errorf("\n%s\nrequests: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.wantLimits, limits); diff != "" {
+				t.Errorf("\n%s\nlimits: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

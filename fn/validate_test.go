@@ -1,0 +1,263 @@
+package fn
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+)
+
+func TestValidate(t *testing.T) {
+	const fine = "markdowns: {SUMMARY.md: a}"
+
+	cases := map[string]struct {
+		reason string
+		xr     string
+		input  string
+		want   []string
+	}{
+		"Fine": {
+			reason: "The least that is needed",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: a}}}`,
+		},
+		"Nothing": {
+			reason: "Every fault of an empty request is told at once",
+			xr:     `{}`,
+			want: []string{
+				"input.namespace: Required value: the XR is cluster-scoped: name the namespace of its resources in the Input",
+				"metadata.name: Required value: an XR must have a name",
+				`spec.markdowns: Required value: spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`,
+			},
+		},
+		"Types": {
+			reason: "Values of a wrong type are told with their path",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: 1}, replicas: two, viewerImage: [], resources: {requests: {memory: much}}}}`,
+			want: []string{
+				"spec.markdowns: Required value: spec.markdowns is empty: add a file named \"SUMMARY.md\", which lists the chapters",
+				"spec.markdowns[SUMMARY.md]: Invalid value: must be a string",
+				"spec.replicas: Invalid value: must be a whole number",
+				`spec.resources.requests[memory]: Invalid value: "much": quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+				"spec.viewerImage: Invalid value: must be a string",
+			},
+		},
+		"NoSummary": {
+			reason: "A book needs its list of chapters",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {a.md: a}}}`,
+			want:   []string{`spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`},
+		},
+		"FileNames": {
+			reason: "A file name is a key of a ConfigMap, and not what mdBook keeps for itself",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: a, "..": a, a/b.md: a, print.md: a}}}`,
+			want: []string{
+				`spec.markdowns: Forbidden: spec.markdowns has a file named "print.md", which mdBook keeps for its own use: rename the file`,
+				"spec.markdowns[..]: Invalid value: is no file name: must not be '..'",
+				`spec.markdowns[a/b.md]: Invalid value: is no file name: a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`,
+			},
+		},
+		"ReplicasTooFew":  {reason: "From 1", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 0, ` + fine + `}}`, want: []string{"spec.replicas: Invalid value: 0: must be from 1 to 5"}},
+		"ReplicasTooMany": {reason: "To 5", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 6, ` + fine + `}}`, want: []string{"spec.replicas: Invalid value: 6: must be from 1 to 5"}},
+		"ReplicasLeast":   {reason: "1 is in order", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 1, ` + fine + `}}`},
+		"ReplicasMost":    {reason: "5 is in order", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 5, ` + fine + `}}`},
+		"Image": {
+			reason: "An image must be a reference",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: "Mdbook:", ` + fine + `}}`,
+			want:   []string{`spec.viewerImage: Invalid value: "Mdbook:": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`},
+		},
+		"ImageNotAllowed": {
+			reason: "And one that the platform team allows",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: evil, ` + fine + `}}`,
+			input:  `{allowedImages: [docker.io/peaceiris/*, registry.example.com/mdbook]}`,
+			want:   []string{`spec.viewerImage: Forbidden: "evil" is not allowed here: name an image that matches docker.io/peaceiris/* or registry.example.com/mdbook`},
+		},
+		"NoImageAllowed": {
+			reason: "An empty list allows none",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: peaceiris/mdbook, ` + fine + `}}`,
+			input:  `{allowedImages: []}`,
+			want:   []string{`spec.viewerImage: Forbidden: "peaceiris/mdbook" is not allowed here: name an image that matches nothing, or leave it out`},
+		},
+		"DefaultImageNotJudged": {
+			reason: "The default image is the platform team's own choice",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {` + fine + `}}`,
+			input:  `{viewerImage: registry.example.com/mdbook, allowedImages: [docker.io/peaceiris/*]}`,
+		},
+		"Resources": {
+			reason: "Requests and limits must fit each other",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {resources: {requests: {cpu: 2, memory: -1, nvidia.com/gpu: 1}, limits: {cpu: 1, pods: 1}}, ` + fine + `}}`,
+			want: []string{
+				`spec.resources.limits: Unsupported value: "pods": supported values: "cpu", "memory", "ephemeral-storage"`,
+				`spec.resources.requests: Unsupported value: "nvidia.com/gpu": supported values: "cpu", "memory", "ephemeral-storage"`,
+				`spec.resources.requests[cpu]: Invalid value: "2": must not be above the limit 1`,
+				`spec.resources.requests[memory]: Invalid value: "-1": must not be negative`,
+			},
+		},
+		"ResourcesEqual": {
+			reason: "A request may be its limit",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {resources: {requests: {cpu: 1}, limits: {cpu: 1}}, ` + fine + `}}`,
+		},
+		"Input": {
+			reason: "Every fault of the Input is told at once",
+			xr:     `{metadata: {name: a}, spec: {` + fine + `}}`,
+			input: `{viewerImage: "A", allowedImages: ["a b", "[", "mdbook", "peaceiris/*"], resources: {limits: {memory: -1}}, imagePullPolicy: Sometimes,
+			         imagePullSecrets: [{name: "A"}], service: {type: ExternalName, annotations: {"a b": c}}, labels: {app.kubernetes.io/name: a, "-": a},
+			         annotations: {"/": a}, namespace: "a.b", ttl: -1s, statusFields: [status, phase], typo: 1}`,
+			want: []string{
+				`input.allowedImages[0]: Invalid value: "a b": must be an image reference in which "*" stands for any text without "/"`,
+				`input.allowedImages[1]: Invalid value: "[": must be an image reference in which "*" stands for any text without "/"`,
+				`input.allowedImages[2]: Invalid value: "mdbook": must start with a registry: write docker.io/library/mdbook`,
+				`input.allowedImages[3]: Invalid value: "peaceiris/*": must start with a registry: write docker.io/peaceiris/*`,
+				"input.annotations: Invalid value: \"/\": prefix part must be non-empty",
+				`input.imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`,
+				`input.labels[app.kubernetes.io/name]: Forbidden: the selector uses this label: remove it`,
+				`input.namespace: Invalid value: "a.b": must not contain dots`,
+				`input.resources.limits[memory]: Invalid value: "-1": must not be negative`,
+				`input.service.type: Unsupported value: "ExternalName": supported values: "ClusterIP", "NodePort", "LoadBalancer"`,
+				`input.statusFields[1]: Unsupported value: "phase": supported values: "status", "replicas", "readyReplicas", "selector", "observedGeneration", "url"`,
+				`input.ttl: Invalid value: "-1s": must not be negative`,
+				"input.typo: Forbidden: unknown field: use one of allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, kind, labels, metadata, namespace, resources, service, statusFields, templates, ttl, viewerImage",
+				`input.viewerImage: Invalid value: "A": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`,
+			},
+		},
+		"EveryServiceType": {
+			reason: "The other types of Service are in order",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {` + fine + `}}`,
+			input:  `{service: {type: NodePort}, imagePullPolicy: Never, ttl: 0s, statusFields: [url], namespace: c}`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := view{}
+			faults := decode(structpb.NewStructValue(object(t, tc.xr)), &v.xr, nil, false)
+			if tc.input != "" {
+				faults = append(faults, decode(structpb.NewStructValue(object(t, tc.input)), &v.input, field.NewPath("input"), true)...)
+			}
+			got := messages(append(faults, v.validate()...))
+			slices.Sort(got)
+
+			for _, want := range tc.want {
+				if !slices.Contains(got, want) {
+					t.Errorf("\n%s\nlacks %s", tc.reason, want)
+				}
+			}
+			// What apimachinery says of names is its own affair, so long as it says
+			// something.
+			theirs := func(s string) bool {
+				return strings.HasPrefix(s, "input.imagePullSecrets[0].name") || strings.HasPrefix(s, "input.service.annotations") ||
+					strings.HasPrefix(s, "input.labels: ") || strings.HasPrefix(s, "input.annotations: ") || strings.HasPrefix(s, "input.namespace: ")
+			}
+			for _, message := range got {
+				if !slices.Contains(tc.want, message) && !(name == "Input" && theirs(message)) {
+					t.Errorf("\n%s\nhas %s", tc.reason, message)
+				}
+			}
+		})
+	}
+}
+
+func TestValidateSize(t *testing.T) {
+	const tooLarge = "spec.markdowns: Forbidden: spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book"
+
+	cases := map[string]struct {
+		reason string
+		files  map[string]string
+		want   []string
+	}{
+		"Most":     {reason: "All texts together may hold what a ConfigMap can", files: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbb"}},
+		"OneMore":  {reason: "One byte more cannot be stored", files: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbbb"}, want: []string{tooLarge}},
+		"Bytes":    {reason: "Bytes count, not characters, which is what CEL counts", files: map[string]string{"SUMMARY.md": strings.Repeat("ペ", 1<<19)}, want: []string{tooLarge}},
+		"TooMany":  {reason: "mdBook is slow with very many files", files: many(1001), want: []string{"spec.markdowns: Too many: 1001: must have at most 1000 items"}},
+		"MostMany": {reason: "One less is in order", files: many(1000)},
+		"LongName": {reason: "A name is quoted in part", files: map[string]string{"SUMMARY.md": "", strings.Repeat("a", 254): ""},
+			want: []string{"spec.markdowns[" + strings.Repeat("a", 80) + "…]: Invalid value: is no file name: must be no more than 253 characters"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, messages(validateMarkdowns(tc.files, field.NewPath("spec", "markdowns")))); diff != "" {
+				t.Errorf("\n%s\nvalidateMarkdowns(): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// many returns n files.
+func many(n int) map[string]string {
+	files := map[string]string{"SUMMARY.md": ""}
+	for i := range n - 1 {
+		files[strings.Repeat("a", i%200+1)+"-"+strings.Repeat("b", i/200)] = ""
+	}
+
+	return files
+}
+
+func TestExplain(t *testing.T) {
+	var faults field.ErrorList
+	for _, c := range "abcdefghijklmnopqrstuvw" {
+		faults = append(faults, field.Required(field.NewPath(string(c)), "x"))
+	}
+
+	got := explain(faults)
+	if !strings.HasPrefix(got, "a: Required value: x; b: ") || !strings.HasSuffix(got, "t: Required value: x; and 3 more") {
+		t.Errorf("Twenty faults are enough to read: got %s", got)
+	}
+}
+
+// TestXRD holds the Go type of the spec and the messages of its rules against the
+// XRD that we ship.
+func TestXRD(t *testing.T) {
+	b, err := os.ReadFile("../package/configuration/definition.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	xrd := &structpb.Struct{}
+	j, err := yaml.YAMLToJSON(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := xrd.UnmarshalJSON(j); err != nil {
+		t.Fatal(err)
+	}
+	schema := xrd.GetFields()["spec"].GetStructValue().GetFields()["versions"].GetListValue().GetValues()[0].
+		GetStructValue().GetFields()["schema"].GetStructValue().GetFields()["openAPIV3Schema"].GetStructValue()
+
+	t.Run("Spec", func(t *testing.T) {
+		want := map[string]string{
+			"markdowns":          "object of string",
+			"replicas":           "integer",
+			"viewerImage":        "string",
+			"resources":          "object",
+			"resources.requests": "object of quantity",
+			"resources.limits":   "object of quantity",
+		}
+		if diff := cmp.Diff(want, declared(schema, "spec")); diff != "" {
+			t.Errorf("The XRD does not declare the spec: -want, +got:\n%s", diff)
+		}
+		if diff := cmp.Diff(want, typed(spec{})); diff != "" {
+			t.Errorf("The Go type is not the spec: -want, +got:\n%s", diff)
+		}
+	})
+
+	t.Run("Status", func(t *testing.T) {
+		want := map[string]string{
+			"status": "string", "replicas": "integer", "readyReplicas": "integer",
+			"selector": "string", "observedGeneration": "integer", "url": "string",
+		}
+		if diff := cmp.Diff(want, declared(schema, "status")); diff != "" {
+			t.Errorf("The XRD does not declare the status, and Crossplane cannot apply what is not declared: -want, +got:\n%s", diff)
+		}
+		if diff := cmp.Diff(want, typed(status{})); diff != "" {
+			t.Errorf("The Go type is not the status: -want, +got:\n%s", diff)
+		}
+	})
+
+	t.Run("Messages", func(t *testing.T) {
+		for _, message := range []string{messageEmpty, messageSummary, messageReserved, messageSize} {
+			if !strings.Contains(string(b), "message: '"+message+"'") {
+				t.Errorf("The XRD refuses the same fault with another message than %q", message)
+			}
+		}
+	})
+}

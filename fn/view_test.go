@@ -1,0 +1,133 @@
+package fn
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+)
+
+func TestNames(t *testing.T) {
+	type want struct {
+		ConfigMap, Viewer, Instance string
+	}
+
+	cases := map[string]struct {
+		reason string
+		name   string
+		want   want
+	}{
+		"Plain": {
+			reason: "A name that a Service can have stands as it is",
+			name:   "sample",
+			want:   want{"markdowns-sample", "viewer-sample", "sample"},
+		},
+		"DigitFirst": {
+			reason: "A digit is in order behind the prefix",
+			name:   "1st",
+			want:   want{"markdowns-1st", "viewer-1st", "1st"},
+		},
+		"LongestUnaltered": {
+			reason: "viewer- and 56 characters are the 63 that a Service can have",
+			name:   strings.Repeat("a", 56),
+			want:   want{"markdowns-" + strings.Repeat("a", 56), "viewer-" + strings.Repeat("a", 56), strings.Repeat("a", 56)},
+		},
+		"TooLongForService": {
+			reason: "One more is shortened with a hash, and the label can still have it",
+			name:   strings.Repeat("a", 57),
+			want: want{
+				"markdowns--" + strings.Repeat("a", 44) + "-f13b2d7246",
+				"viewer--" + strings.Repeat("a", 44) + "-f13b2d7246",
+				strings.Repeat("a", 57),
+			},
+		},
+		"Dots": {
+			reason: "A Service cannot have dots, so the name is altered for all three alike",
+			name:   "team.guide",
+			want:   want{"markdowns--team-guide-23b65c5bdb", "viewer--team-guide-23b65c5bdb", "team.guide"},
+		},
+		"CutBeforeDash": {
+			reason: "No dash is left in front of the hash",
+			name:   strings.Repeat("a", 43) + "-" + strings.Repeat("b", 20),
+			want: want{
+				"markdowns--" + strings.Repeat("a", 43) + "-f10d15a71c",
+				"viewer--" + strings.Repeat("a", 43) + "-f10d15a71c",
+				strings.Repeat("a", 43) + "-" + strings.Repeat("b", 8) + "_f10d15a71c",
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := view{}
+			v.Metadata.Name = tc.name
+
+			got := want{v.configMapName(), v.viewerName(), v.instance()}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nnames of %q: -want, +got:\n%s", tc.reason, tc.name, diff)
+			}
+		})
+	}
+}
+
+func TestSelectorIsForEver(t *testing.T) {
+	v := view{}
+	v.Metadata.Name = "sample"
+
+	want := map[string]string{
+		"app.kubernetes.io/name":       "mdbook",
+		"app.kubernetes.io/instance":   "sample",
+		"app.kubernetes.io/created-by": "function-markdownview",
+	}
+	if diff := cmp.Diff(want, v.selector()); diff != "" {
+		t.Errorf("The selector of a Deployment is immutable, so a change leaves every Deployment that exists unable to follow: -want, +got:\n%s", diff)
+	}
+}
+
+func TestNamespace(t *testing.T) {
+	cases := map[string]struct {
+		reason            string
+		own, claim, input string
+		want              string
+	}{
+		"Namespaced":    {reason: "A namespaced XR keeps its resources with it", own: "a", claim: "b", input: "c", want: "a"},
+		"Claim":         {reason: "A legacy XR composes where its claim is", claim: "b", input: "c", want: "b"},
+		"ClusterScoped": {reason: "A cluster-scoped XR composes where the Input says", input: "c", want: "c"},
+		"Nowhere":       {reason: "Without any there is none", want: ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := view{input: v1beta1.Input{Namespace: tc.input}}
+			v.Metadata.Namespace = tc.own
+			v.Spec.ClaimRef.Namespace = tc.claim
+
+			if got := v.namespace(); got != tc.want {
+				t.Errorf("\n%s\nnamespace(): want %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+func TestImage(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		spec   string
+		input  string
+		want   string
+	}{
+		"Spec":    {reason: "What the XR names wins", spec: "a", input: "b", want: "a"},
+		"Input":   {reason: "Then what the platform team names", input: "b", want: "b"},
+		"Default": {reason: "Then our own, which is pinned", want: "docker.io/peaceiris/mdbook:v0.5.0"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := view{input: v1beta1.Input{ViewerImage: tc.input}}
+			v.Spec.ViewerImage = tc.spec
+
+			if got := v.image(); got != tc.want {
+				t.Errorf("\n%s\nimage(): want %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
