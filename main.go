@@ -1,40 +1,49 @@
-// Command function-markdownview serves the composition function.
+// Command function-markdownview is a Crossplane composition function that turns
+// a MarkdownView into the ConfigMap, Deployment and Service of its viewer.
 package main
 
 import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/crossplane/function-sdk-go"
 
 	"github.com/crossplane-contrib/function-markdownview/fn"
+	"github.com/crossplane-contrib/function-markdownview/server"
 )
 
 type cli struct {
-	Debug              bool          `help:"Log more." short:"d"`
-	Network            string        `default:"tcp" help:"Network to listen on."`
-	Address            string        `default:":9443" help:"Address to listen on."`
-	TLSCertsDir        string        `env:"TLS_SERVER_CERTS_DIR" help:"Directory with tls.crt, tls.key and ca.crt."`
-	Insecure           bool          `help:"Serve without mTLS."`
-	MaxRecvMessageSize int           `default:"16" env:"FUNCTION_MARKDOWNVIEW_MAX_RECV_MESSAGE_SIZE" help:"Largest request in MiB."`
-	TTL                time.Duration `default:"0s" help:"How long an answer may stand."`
-	MetricsAddress     string        `default:":8080" help:"Metrics address."`
+	Debug bool `help:"Log more." short:"d"`
+
+	Network            string        `default:"tcp"                                                      help:"Network on which to listen for calls."`
+	Address            string        `default:":9443"                                                    help:"Address at which to listen for calls."`
+	TLSCertsDir        string        `env:"TLS_SERVER_CERTS_DIR"                                         help:"Directory with the server's tls.crt and tls.key, and the ca.crt of clients."`
+	Insecure           bool          `help:"Serve without mTLS. For development only."`
+	MaxRecvMessageSize int           `default:"16"                                                       env:"FUNCTION_MARKDOWNVIEW_MAX_RECV_MESSAGE_SIZE"                                  help:"Size of the largest request, in MiB."`
+	TTL                time.Duration `default:"0s"                                                       help:"How long a response may be cached, and after which Crossplane asks again; 0 to wait for a change." name:"ttl"`
+	MetricsAddress     string        `default:":8080"                                                    help:"Address of the HTTP server for /metrics, /livez and /readyz; empty for none."`
 }
 
+// Run serves the function until SIGTERM or SIGINT. A second one ends it at once.
 func (c *cli) Run() error {
-	log, err := function.NewLogger(c.Debug)
-	if err != nil {
-		return err
-	}
-	return function.Serve(fn.New(log, c.TTL),
-		function.Listen(c.Network, c.Address),
-		function.MTLSCertificates(c.TLSCertsDir),
-		function.Insecure(c.Insecure),
-		function.MaxRecvMessageSize(c.MaxRecvMessageSize*1024*1024),
-		function.WithMetricsServer(c.MetricsAddress))
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	context.AfterFunc(ctx, cancel)
+
+	log := server.NewLogger(os.Stderr, c.Debug)
+	return server.Run(ctx, fn.New(log, c.TTL), log, server.Options{
+		Network:            c.Network,
+		Address:            c.Address,
+		TLSCertsDir:        c.TLSCertsDir,
+		Insecure:           c.Insecure,
+		MaxRecvMessageSize: c.MaxRecvMessageSize,
+		MetricsAddress:     c.MetricsAddress,
+	})
 }
 
 func main() {
-	ctx := kong.Parse(&cli{})
+	ctx := kong.Parse(&cli{}, kong.Description("A Crossplane composition function for MarkdownViews."))
 	ctx.FatalIfErrorf(ctx.Run())
 }

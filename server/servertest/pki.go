@@ -1,0 +1,157 @@
+// Package servertest makes the certificates with which tests speak to a
+// function.
+package servertest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A CA signs certificates, like the one that Crossplane makes when installed.
+type CA struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+
+	// PEM is the certificate as a file holds it.
+	PEM []byte
+}
+
+// NewCA makes a CA.
+func NewCA(t testing.TB) *CA {
+	t.Helper()
+	template := newTemplate(t, "ca", time.Now().Add(time.Hour))
+	template.IsCA = true
+	template.BasicConstraintsValid = true
+	template.KeyUsage = x509.KeyUsageCertSign
+	key := newKey(t)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &CA{cert: cert, key: key, PEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
+}
+
+// Issue signs a certificate for a server at localhost, or for a client of that
+// name, and returns it and its key as PEM.
+func (ca *CA) Issue(t testing.TB, name string, expiry time.Time) (cert, key []byte) {
+	t.Helper()
+	template := newTemplate(t, name, expiry)
+	template.DNSNames = []string{"localhost"}
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	k := newKey(t)
+	der, err := x509.CreateCertificate(rand.Reader, template, ca.cert, k.Public(), ca.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
+}
+
+// WriteServer writes tls.crt, tls.key and ca.crt of a new server certificate.
+func (ca *CA) WriteServer(t testing.TB, dir string) {
+	t.Helper()
+	cert, key := ca.Issue(t, "server", time.Now().Add(time.Hour))
+	for name, content := range map[string][]byte{"tls.crt": cert, "tls.key": key, "ca.crt": ca.PEM} {
+		Write(t, filepath.Join(dir, name), content)
+	}
+}
+
+// WriteSecret writes a new server certificate the way kubelet does with the
+// volume of a secret: into a folder of that version, to which a symlink ..data is
+// then pointed in one step; the files themselves are symlinks through it.
+func (ca *CA) WriteSecret(t testing.TB, dir, version string) {
+	t.Helper()
+	if err := os.Mkdir(filepath.Join(dir, version), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ca.WriteServer(t, filepath.Join(dir, version))
+	symlink(t, version, filepath.Join(dir, "..data_tmp"))
+	if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tls.crt", "tls.key", "ca.crt"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); os.IsNotExist(err) {
+			symlink(t, filepath.Join("..data", name), filepath.Join(dir, name))
+		}
+	}
+}
+
+// Client returns how a client with a new certificate of that expiry speaks to a
+// server whose certificate server signed.
+func (ca *CA) Client(t testing.TB, server *CA, expiry time.Time) *tls.Config {
+	t.Helper()
+	cert, key := ca.Issue(t, "client", expiry)
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Config{
+		MinVersion:   tls.VersionTLS12,
+		ServerName:   "localhost",
+		RootCAs:      server.Pool(),
+		Certificates: []tls.Certificate{pair},
+	}
+}
+
+// Pool returns a pool with nothing but the CA.
+func (ca *CA) Pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(ca.cert)
+	return pool
+}
+
+// Write writes a file.
+func Write(t testing.TB, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func symlink(t testing.TB, target, path string) {
+	t.Helper()
+	if err := os.Symlink(target, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newTemplate(t testing.TB, name string, expiry time.Time) *x509.Certificate {
+	t.Helper()
+	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: name},
+		NotBefore:    time.Now().Add(-2 * time.Hour),
+		NotAfter:     expiry,
+	}
+}
+
+func newKey(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
