@@ -1,0 +1,335 @@
+package admission_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// many returns that number of files beside the two of a small book.
+func many(n int) map[string]string {
+	more := map[string]string{}
+	for i := range n {
+		more[fmt.Sprintf("%d.md", i)] = ""
+	}
+
+	return files(more)
+}
+
+// wide returns a book of 1,000 files with the longest names and 1 MiB of text: all
+// that may be admitted at once, so the most that the rules can cost.
+func wide() map[string]string {
+	book := files(nil)
+	for i := range 998 {
+		book[fmt.Sprintf("%0253d", i)] = strings.Repeat("x", 1050)
+	}
+
+	return book
+}
+
+func requests(r map[string]any) map[string]any {
+	return with(map[string]any{"resources": map[string]any{"requests": r}})
+}
+
+func limits(r map[string]any) map[string]any {
+	return with(map[string]any{"resources": map[string]any{"limits": r}})
+}
+
+// refusals are a spec for each thing that is refused, and what the API server
+// says to it. docs/admission.md holds the same.
+func refusals() map[string]struct {
+	spec map[string]any
+	want string
+} {
+	return map[string]struct {
+		spec map[string]any
+		want string
+	}{
+		"No `markdowns`": {
+			spec: map[string]any{},
+			want: `spec.markdowns: Required value`,
+		},
+		"Empty `markdowns`": {
+			spec: map[string]any{"markdowns": map[string]string{}},
+			want: `spec.markdowns: Invalid value: spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`,
+		},
+		"No `SUMMARY.md`": {
+			spec: map[string]any{"markdowns": map[string]string{"page.md": ""}},
+			want: `spec.markdowns: Invalid value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`,
+		},
+		"More than 1,000 files": {
+			spec: map[string]any{"markdowns": many(999)},
+			want: `spec.markdowns: Too many: 1001: must have at most 1000 items`,
+		},
+		"A file name with other characters": {
+			spec: map[string]any{"markdowns": files(map[string]string{"guide/page.md": ""})},
+			want: `spec.markdowns: Invalid value: spec.markdowns has a file named "guide/page.md": use only letters, digits, "-", "_" and "." in its name`,
+		},
+		"A file name without characters": {
+			spec: map[string]any{"markdowns": files(map[string]string{"": ""})},
+			want: `spec.markdowns: Invalid value: spec.markdowns has a file named "": use only letters, digits, "-", "_" and "." in its name`,
+		},
+		"The file name `.`": {
+			spec: map[string]any{"markdowns": files(map[string]string{".": ""})},
+			want: `spec.markdowns: Invalid value: spec.markdowns has a file named ".": its name must not be "." and not start with ".."`,
+		},
+		"A file name that starts with `..`": {
+			spec: map[string]any{"markdowns": files(map[string]string{"..data": ""})},
+			want: `spec.markdowns: Invalid value: spec.markdowns has a file named "..data": its name must not be "." and not start with ".."`,
+		},
+		"A file name of more than 253 characters": {
+			spec: map[string]any{"markdowns": files(map[string]string{strings.Repeat("x", 254): ""})},
+			want: `spec.markdowns: Invalid value: spec.markdowns has a file name of more than 253 characters: shorten it`,
+		},
+		"The file name `print.md`": {
+			spec: map[string]any{"markdowns": files(map[string]string{"print.md": ""})},
+			want: `spec.markdowns: Invalid value: spec.markdowns has a file named "print.md", which mdBook keeps for its own use: rename the file`,
+		},
+		"More than 1,048,576 characters of text": {
+			spec: map[string]any{"markdowns": files(map[string]string{"long.md": strings.Repeat("x", 1<<20)})},
+			want: `spec.markdowns: Invalid value: spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`,
+		},
+		"No replicas": {
+			spec: with(map[string]any{"replicas": 0}),
+			want: `spec.replicas: Invalid value: 0: spec.replicas in body should be greater than or equal to 1`,
+		},
+		"More than 5 replicas": {
+			spec: with(map[string]any{"replicas": 100}),
+			want: `spec.replicas: Invalid value: 100: spec.replicas in body should be less than or equal to 5`,
+		},
+		"A `viewerImage` that is no image reference": {
+			spec: with(map[string]any{"viewerImage": "Peaceiris/mdBook"}),
+			want: `spec.viewerImage: Invalid value: "Peaceiris/mdBook": spec.viewerImage is not an image reference: write registry/repository:tag, such as "docker.io/peaceiris/mdbook:v0.5.0", or leave it out`,
+		},
+		"A `viewerImage` of more than 512 characters": {
+			spec: with(map[string]any{"viewerImage": strings.Repeat("x", 513)}),
+			want: `spec.viewerImage: Too long: may not be more than 512 bytes`,
+		},
+		"Another resource than `cpu`, `memory` and `ephemeral-storage` in `requests`": {
+			spec: requests(map[string]any{"hugepages-2Mi": "2Mi"}),
+			want: `spec.resources.requests: Invalid value: spec.resources.requests may hold cpu, memory and ephemeral-storage, not hugepages-2Mi: set others with templates.deployment in the Input of the Composition`,
+		},
+		"Another resource than `cpu`, `memory` and `ephemeral-storage` in `limits`": {
+			spec: limits(map[string]any{"nvidia.com/gpu": 1}),
+			want: `spec.resources.limits: Invalid value: spec.resources.limits may hold cpu, memory and ephemeral-storage, not nvidia.com/gpu: set others with templates.deployment in the Input of the Composition`,
+		},
+		"More than 16 resources in `requests`": {
+			spec: requests(quantities(17)),
+			want: `spec.resources.requests: Too many: 17: must have at most 16 items`,
+		},
+		"More than 16 resources in `limits`": {
+			spec: limits(quantities(17)),
+			want: `spec.resources.limits: Too many: 17: must have at most 16 items`,
+		},
+		"A request that is no quantity": {
+			spec: requests(map[string]any{"memory": "64 MB"}),
+			want: `spec.resources.requests[memory]: Invalid value: "64 MB": spec.resources.requests must hold quantities of zero or more: write "100m" of cpu or "64Mi" of memory`,
+		},
+		"A limit below zero": {
+			spec: limits(map[string]any{"cpu": -1}),
+			want: `spec.resources.limits[cpu]: Invalid value: -1: spec.resources.limits must hold quantities of zero or more: write "100m" of cpu or "64Mi" of memory`,
+		},
+		"A request without quotes that is no whole number": {
+			spec: requests(map[string]any{"cpu": 0.5}),
+			want: `spec.resources.requests.cpu: Invalid value: "number": spec.resources.requests.cpu in body must be of type integer,string: "number"`,
+		},
+		"A request of more than 32 characters": {
+			spec: requests(map[string]any{"memory": strings.Repeat("1", 33)}),
+			want: `spec.resources.requests.memory: Too long: may not be more than 32 bytes`,
+		},
+		"A limit of more than 32 characters": {
+			spec: limits(map[string]any{"memory": strings.Repeat("1", 33)}),
+			want: `spec.resources.limits.memory: Too long: may not be more than 32 bytes`,
+		},
+		"A request above the limit": {
+			spec: with(map[string]any{"resources": map[string]any{
+				"requests": map[string]any{"memory": "1Gi"}, "limits": map[string]any{"memory": "512Mi"},
+			}}),
+			want: `spec.resources: Invalid value: spec.resources.requests asks for more than spec.resources.limits allows: raise the limit or lower the request`,
+		},
+	}
+}
+
+func quantities(n int) map[string]any {
+	all := map[string]any{}
+	for i := range n {
+		all[fmt.Sprintf("example.com/%d", i)] = 1
+	}
+
+	return all
+}
+
+func TestRefused(t *testing.T) {
+	a := mustServe(t, readXRD(t, definition))
+	for name, tc := range refusals() {
+		t.Run(name, func(t *testing.T) {
+			_, got := a.create(t, view(tc.spec))
+			if diff := cmp.Diff([]string{tc.want}, got); diff != "" {
+				t.Errorf("create: -want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAllFaultsAtOnce(t *testing.T) {
+	a := mustServe(t, readXRD(t, definition))
+	_, got := a.create(t, view(map[string]any{
+		"markdowns":   map[string]string{"a b": "", "print.md": "", "..": ""},
+		"replicas":    9,
+		"viewerImage": "",
+		"resources": map[string]any{
+			"requests": map[string]any{"cpu": "many", "gpu": "1"},
+			"limits":   map[string]any{"cpu": "1e999999999"},
+		},
+	}))
+	if len(got) != 9 {
+		t.Errorf("create: want one message for each of 9 faults, got %d:\n%s", len(got), strings.Join(got, "\n"))
+	}
+}
+
+func TestAdmitted(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		spec   map[string]any
+	}{
+		"Small":          {reason: "Files are all that is needed.", spec: with(nil)},
+		"SummaryOnly":    {reason: "A book need not have chapters yet.", spec: map[string]any{"markdowns": map[string]string{"SUMMARY.md": ""}}},
+		"Names":          {reason: "Whatever a ConfigMap takes is a file name.", spec: map[string]any{"markdowns": files(map[string]string{".nojekyll": "", "A-b_c.1.md": "", "Print.md": "", "a..b": "", "-": ""})}},
+		"Wide":           {reason: "The largest book stays within the budget of the rules.", spec: map[string]any{"markdowns": wide()}},
+		"FullSize":       {reason: "1 MiB is as much as a ConfigMap holds.", spec: map[string]any{"markdowns": map[string]string{"SUMMARY.md": strings.Repeat("x", 1<<20)}}},
+		"FewReplicas":    {reason: "One viewer is the least.", spec: with(map[string]any{"replicas": 1})},
+		"MostReplicas":   {reason: "Five viewers are the most.", spec: with(map[string]any{"replicas": 5})},
+		"TutorialsImage": {reason: "The sample of the tutorial names its image so.", spec: with(map[string]any{"viewerImage": "peaceiris/mdbook:latest"})},
+		"Resources": {reason: "A limit may equal its request, however it is written.", spec: with(map[string]any{"resources": map[string]any{
+			"requests": map[string]any{"cpu": "100m", "memory": "1Gi", "ephemeral-storage": 0},
+			"limits":   map[string]any{"cpu": ".1", "memory": 1 << 30, "ephemeral-storage": "1e9"},
+		}})},
+		"PlainMemoryRequest": {reason: "A request without a limit is complete.", spec: requests(map[string]any{"memory": "64Mi"})},
+		"OtherResources":     {reason: "A request is compared with the limit of the same resource.", spec: with(map[string]any{"resources": map[string]any{"requests": map[string]any{"memory": "1Gi"}, "limits": map[string]any{"cpu": 1}}})},
+	}
+
+	a := mustServe(t, readXRD(t, definition))
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if _, got := a.create(t, view(tc.spec)); got != nil {
+				t.Errorf("%s\ncreate: want admitted, got:\n%s", tc.reason, strings.Join(got, "\n"))
+			}
+		})
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	a := mustServe(t, readXRD(t, definition))
+	got, _ := a.create(t, view(map[string]any{"markdowns": map[string]string{"SUMMARY.md": ""}}))
+	want := map[string]any{"markdowns": map[string]any{"SUMMARY.md": ""}, "replicas": int64(1)}
+	if diff := cmp.Diff(want, got["spec"]); diff != "" {
+		t.Errorf("create: -want, +got:\n%s", diff)
+	}
+}
+
+func TestDocumented(t *testing.T) {
+	b, err := os.ReadFile("../../docs/admission.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| (.+) \\| `(.+)` \\|$").FindAllStringSubmatch(string(b), -1) {
+		got[row[1]] = row[2]
+	}
+	want := map[string]string{}
+	for name, tc := range refusals() {
+		want[name] = tc.want
+	}
+	if diff := cmp.Diff(want, got, cmpopts.SortMaps(strings.Compare)); diff != "" {
+		t.Errorf("docs/admission.md: -want, +got:\n%s", diff)
+	}
+}
+
+// TestEveryRuleIsTested takes each rule out of the XRD in turn. What is refused
+// for it must then be judged otherwise, else nothing would tell that it is lost.
+func TestEveryRuleIsTested(t *testing.T) {
+	for i, rule := range rules(t) {
+		t.Run(rule, func(t *testing.T) {
+			xrd := readXRD(t, definition)
+			xrd.Spec.Versions[0].Schema.OpenAPIV3Schema.Raw = without(t, xrd.Spec.Versions[0].Schema.OpenAPIV3Schema.Raw, i)
+			a, err := serve(xrd)
+			if err != nil {
+				return // A bound that the cost of another rule depends on.
+			}
+			for _, tc := range refusals() {
+				if _, got := a.create(t, view(tc.spec)); !cmp.Equal(got, []string{tc.want}) {
+					return
+				}
+			}
+			t.Errorf("no test fails without %s", rule)
+		})
+	}
+}
+
+// rules returns what can be taken out of the schema of the spec.
+func rules(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	raw := readXRD(t, definition).Spec.Versions[0].Schema.OpenAPIV3Schema.Raw
+	edit(t, raw, func(rule string) bool { found = append(found, rule); return false })
+	if len(found) < 20 {
+		t.Fatalf("found only %d rules: %v", len(found), found)
+	}
+
+	return found
+}
+
+func without(t *testing.T, raw []byte, i int) []byte {
+	t.Helper()
+
+	return edit(t, raw, func(string) bool { i--; return i == -1 })
+}
+
+// edit takes out of the schema of the spec what drop returns true for.
+func edit(t *testing.T, raw []byte, drop func(rule string) bool) []byte {
+	t.Helper()
+	schema := map[string]any{}
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	editProps(schema["properties"].(map[string]any)["spec"].(map[string]any), "spec", drop)
+	out, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return out
+}
+
+func editProps(props map[string]any, path string, drop func(rule string) bool) {
+	for _, bound := range []string{"required", "minimum", "maximum", "maxLength", "maxProperties"} {
+		if _, ok := props[bound]; ok && drop(path+" "+bound) {
+			delete(props, bound)
+		}
+	}
+	rules, _ := props["x-kubernetes-validations"].([]any)
+	kept := make([]any, 0, len(rules))
+	for _, r := range rules {
+		if !drop(fmt.Sprintf("%s %s", path, r.(map[string]any)["message"])) {
+			kept = append(kept, r)
+		}
+	}
+	if len(rules) > 0 {
+		props["x-kubernetes-validations"] = kept
+	}
+	if items, ok := props["additionalProperties"].(map[string]any); ok {
+		editProps(items, path+"[]", drop)
+	}
+	children, _ := props["properties"].(map[string]any)
+	for _, name := range []string{"markdowns", "replicas", "viewerImage", "resources", "requests", "limits"} {
+		if child, ok := children[name].(map[string]any); ok {
+			editProps(child, path+"."+name, drop)
+		}
+	}
+}

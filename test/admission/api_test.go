@@ -1,0 +1,154 @@
+// Package admission_test tests what the API server says to a MarkdownView. The
+// CRD is derived from the XRD by the code that Crossplane uses, and judges by the
+// code that the API server uses, so no control plane is needed.
+package admission_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/xcrd"
+	xpv1 "github.com/crossplane/crossplane/apis/v2/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	extvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	k8sjson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+)
+
+const definition = "../../package/configuration/definition.yaml"
+
+// An api is an XRD as the API server serves it.
+type api struct {
+	schema   *schema.Structural
+	validate func(context.Context, runtime.Object) field.ErrorList
+}
+
+// readXRD reads an XRD strictly: a misspelled field is an error.
+func readXRD(t testing.TB, path string) *xpv1.CompositeResourceDefinition {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	xrd := &xpv1.CompositeResourceDefinition{}
+	if err := yaml.UnmarshalStrict(b, xrd); err != nil {
+		t.Fatalf("cannot read %s: %v", path, err)
+	}
+
+	return xrd
+}
+
+// serve returns the API of an XRD, or why the API server would refuse its CRD.
+// One reason is that CEL rules are estimated to cost too much.
+func serve(xrd *xpv1.CompositeResourceDefinition) (*api, error) {
+	v1, err := xcrd.ForCompositeResource(xrd)
+	if err != nil {
+		return nil, errors.Wrap(err, "cannot derive CRD")
+	}
+	v1.OwnerReferences = nil // It names the XRD by UID, which a file does not have.
+	extv1.SetObjectDefaults_CustomResourceDefinition(v1)
+	crd := &apiextensions.CustomResourceDefinition{}
+	if err := extv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(v1, crd, nil); err != nil {
+		return nil, errors.Wrap(err, "cannot convert CRD")
+	}
+	crd.Status.StoredVersions = []string{crd.Spec.Versions[0].Name} // The API server sets it.
+	if faults := extvalidation.ValidateCustomResourceDefinition(context.Background(), crd); len(faults) > 0 {
+		return nil, errors.Wrap(faults.ToAggregate(), "cannot create CRD")
+	}
+
+	// The conversion has moved what the only version holds to the top.
+	props := crd.Spec.Validation.OpenAPIV3Schema
+	structural, err := schema.NewStructural(props)
+	if err != nil {
+		return nil, errors.Wrap(err, "cannot read schema")
+	}
+	validator, _, err := validation.NewSchemaValidator(props)
+	if err != nil {
+		return nil, errors.Wrap(err, "cannot make validator")
+	}
+	gvk := xrd.GetCompositeGroupVersionKind()
+	strategy := customresource.NewStrategy(nil, true, gvk, validator, nil, structural,
+		crd.Spec.Subresources.Status, crd.Spec.Subresources.Scale, nil)
+
+	return &api{schema: structural, validate: strategy.Validate}, nil
+}
+
+func mustServe(t testing.TB, xrd *xpv1.CompositeResourceDefinition) *api {
+	t.Helper()
+	a, err := serve(xrd)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return a
+}
+
+// create returns an XR as the API server would store it, and what it would refuse
+// it for.
+func (a *api) create(t testing.TB, xr map[string]any) (stored map[string]any, refused []string) {
+	t.Helper()
+	b, err := json.Marshal(xr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := k8sjson.Unmarshal(b, &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	pruning.Prune(u.Object, a.schema, true)
+	defaulting.Default(u.Object, a.schema)
+
+	for _, fault := range a.validate(context.Background(), u) {
+		// Stands behind some schema errors and says nothing more.
+		if !strings.Contains(fault.Detail, "some validation rules were not checked") {
+			refused = append(refused, fault.Error())
+		}
+	}
+	slices.Sort(refused)
+
+	return u.Object, refused
+}
+
+// view returns a MarkdownView of a spec.
+func view(spec map[string]any) map[string]any {
+	return map[string]any{
+		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1",
+		"kind":       "MarkdownView",
+		"metadata":   map[string]any{"namespace": "default", "name": "handbook", "uid": "7d3c1e6e-8f7e-4f0a-9a53-0a9a3d9d7c11", "generation": 1},
+		"spec":       spec,
+	}
+}
+
+// with returns the spec of a small book, with fields set or replaced.
+func with(fields map[string]any) map[string]any {
+	spec := map[string]any{"markdowns": files(nil)}
+	for k, v := range fields {
+		spec[k] = v
+	}
+
+	return spec
+}
+
+// files returns the files of a small book, and more.
+func files(more map[string]string) map[string]string {
+	all := map[string]string{"SUMMARY.md": "# Summary\n\n- [Page](page.md)\n", "page.md": "# Page\n"}
+	for k, v := range more {
+		all[k] = v
+	}
+
+	return all
+}
