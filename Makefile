@@ -2,9 +2,38 @@
 # modules of their own below test/tools, into $(BIN).
 BIN := $(CURDIR)/.bin
 
+.PHONY: help
+help: ## Show what there is to make.
+	@awk -F':.*## ' '/^[a-z0-9.-]+:.*## / { printf "%-24s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
 .PHONY: build
 build: ## Build the function.
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/function-markdownview .
+
+# --- Try it, test it ---------------------------------------------------------
+
+# A crossplane on the PATH will do where it is a CLI that renders with an engine
+# of ours. The engine is Crossplane itself.
+CROSSPLANE := $(shell crossplane composition render --help 2>/dev/null | grep -q -e --crossplane-binary && command -v crossplane || echo $(BIN)/crossplane)
+
+.PHONY: render
+render: build $(CROSSPLANE) $(BIN)/crossplane-core ## Render the examples, and fail when they differ from example/rendered.
+	@CROSSPLANE=$(CROSSPLANE) test/render.sh
+
+.PHONY: render-update
+render-update: build $(BIN)/crossplane $(BIN)/crossplane-core ## Write example/rendered anew.
+	@CROSSPLANE=$(BIN)/crossplane test/render.sh -update >/dev/null
+
+# The race detector needs a C compiler.
+RACE := $(shell command -v $$(go env CC) >/dev/null && echo -race)
+
+.PHONY: test
+test: ## Run the unit tests.
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) ./...
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## Run the linters.
+	$(BIN)/golangci-lint run
 
 # --- Generated files ---------------------------------------------------------
 
@@ -53,6 +82,82 @@ packages: build $(BIN)/crossplane
 	$$crossplane xpkg build --package-root=package/function --embed-runtime-image-tarball=$(PACKAGES)/runtime.tar -o $(PACKAGES)/function.xpkg && \
 	$$crossplane xpkg build --package-root=package/configuration -o $(PACKAGES)/configuration.xpkg
 
+# --- Packages, without Docker ------------------------------------------------
+
+DIST := dist
+ARCHS := amd64 arm64
+VERSION ?= $(shell git describe --tags --always --dirty)
+# Releases are built with one Go release, so that a digest does not depend on the
+# Go at hand.
+RELEASE_GO := $(shell sed -n 's|^FROM .*/golang:\([0-9.]*\).*|go\1|p' Dockerfile)
+# Nothing of the environment reaches the binary. Tracing of grpc-go needs
+# templates, which are not used and cannot be dropped by the linker.
+RELEASE_BUILD = GOFLAGS= GOEXPERIMENT= GOFIPS140=off GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) \
+	go build -trimpath -buildvcs=false -tags grpcnotrace -ldflags '-s -w'
+FUNCTION_PACKAGES := $(ARCHS:%=$(DIST)/function-markdownview-linux-%.xpkg)
+CONFIGURATION_PACKAGE := $(DIST)/configuration-markdownview.xpkg
+
+.PHONY: runtime
+runtime: export GOTOOLCHAIN := $(RELEASE_GO)
+runtime: ## Build the binary of the runtime image for GOARCH, as OUT.
+	$(RELEASE_BUILD) -o $(OUT) .
+
+.PHONY: xpkg
+xpkg: $(FUNCTION_PACKAGES) $(CONFIGURATION_PACKAGE) ## Build the packages and their SBOMs into dist.
+
+$(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/xpkg FORCE
+	mkdir -p $(DIST)/linux-$*
+	$(MAKE) --no-print-directory runtime GOARCH=$* OUT=$(DIST)/linux-$*/function-markdownview
+	$(BIN)/xpkg image --dockerfile=Dockerfile --binary=$(DIST)/linux-$*/function-markdownview --arch=$* -o $(DIST)/linux-$*/runtime.tar
+	$(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -version $(VERSION) \
+		-output $(@:.xpkg=.cdx.json) $(DIST)/linux-$*/function-markdownview
+	$(BIN)/crossplane xpkg build --package-root=package/function --embed-runtime-image-tarball=$(DIST)/linux-$*/runtime.tar -o $@
+
+$(CONFIGURATION_PACKAGE): $(BIN)/crossplane FORCE
+	mkdir -p $(DIST)
+	$(BIN)/crossplane xpkg build --package-root=package/configuration -o $@
+
+.PHONY: FORCE
+FORCE:
+
+.PHONY: xpkg.push
+xpkg.push: xpkg ## Push the function for all platforms, and its SBOMs, as XPKG:VERSION.
+	@test -n '$(XPKG)' || { echo 'say where to: make xpkg.push XPKG=registry/name VERSION=v0.1.0' >&2; exit 1; }
+	$(BIN)/crossplane xpkg push --package-files=$(shell echo $(FUNCTION_PACKAGES) | tr ' ' ,) $(XPKG):$(VERSION)
+	$(BIN)/xpkg attach $(XPKG):$(VERSION) $(ARCHS:%=--sbom=%=$(DIST)/function-markdownview-linux-%.cdx.json)
+
+.PHONY: xpkg.push.configuration
+xpkg.push.configuration: xpkg ## Push the configuration as XPKG:VERSION.
+	@test -n '$(XPKG)' || { echo 'say where to: make xpkg.push.configuration XPKG=registry/name VERSION=v0.1.0' >&2; exit 1; }
+	$(BIN)/crossplane xpkg push --package-files=$(CONFIGURATION_PACKAGE) $(XPKG):$(VERSION)
+
+.PHONY: xpkg.test
+xpkg.test: xpkg ## Check the packages, and push and pull them on loopback.
+	cd test/xpkg && DIST='$(abspath $(DIST))' go test -count=1 ./...
+
+.PHONY: xpkg.reproduce
+xpkg.reproduce: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/xpkg ## Build the packages of HEAD twice, from nothing, and fail if they differ.
+	BIN='$(BIN)' test/xpkg/reproduce.sh
+
+.PHONY: image.compare
+image.compare: xpkg ## Build the Dockerfile with docker or buildah, and fail if it differs from the packaged image.
+	BIN='$(BIN)' DIST='$(abspath $(DIST))' test/xpkg/dockerfile.sh
+
+.PHONY: size
+size: $(BIN)/function-auto-ready ## Print the size of the binary beside that of other functions.
+	@GOTOOLCHAIN=$(RELEASE_GO) $(RELEASE_BUILD) -o $(DIST)/function-markdownview .
+	@wc -c $(DIST)/function-markdownview $(BIN)/function-auto-ready | awk '!/total/ { n = split($$2, p, "/"); printf "%-24s %5.1f MiB\n", p[n], $$1 / 1048576 }'
+
+# What becomes part of a package is compressed by these.
+$(BIN)/xpkg: $(wildcard test/xpkg/*.go test/xpkg/*/*.go) test/xpkg/go.mod test/xpkg/go.sum
+	cd test/xpkg && GOTOOLCHAIN=$(RELEASE_GO) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/xpkg .
+
+# -count=1 because the test cache does not see the XRD, which is outside of the
+# module.
+.PHONY: test-admission
+test-admission: ## Test what the API server says to a MarkdownView.
+	cd test/admission && go test -count=1 ./...
+
 # --- Tools. A binary is built anew when its module changes. ------------------
 
 TOOL_LDFLAGS := -s -w
@@ -73,8 +178,11 @@ endef
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen))
 $(eval $(call tool,crossplane,crossplane-core,github.com/crossplane/crossplane/v2/cmd/crossplane))
 $(eval $(call tool,crossplane-cli,crossplane,github.com/crossplane/cli/v2/cmd/crossplane))
+$(eval $(call tool,cyclonedx-gomod,cyclonedx-gomod,github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod))
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3))
+$(eval $(call tool,function-auto-ready,function-auto-ready,github.com/crossplane/function-auto-ready))
 $(eval $(call tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
+$(eval $(call tool,kube-state-metrics,kube-state-metrics,k8s.io/kube-state-metrics/v2))
 $(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))
 $(eval $(call tool,kubernetes,kube-controller-manager,k8s.io/kubernetes/cmd/kube-controller-manager))
 $(eval $(call tool,kubernetes,kubectl,k8s.io/kubernetes/cmd/kubectl))

@@ -124,8 +124,10 @@ func TestDegraded(t *testing.T) {
 		hint        = ": see kubectl describe pods -n default -l app.kubernetes.io/instance=sample"
 	)
 	asExpected := condition{"Degraded", "False", "AsExpected", "Nothing is known to be wrong"}
-	stuck := condition{"Degraded", "True", "ProgressDeadlineExceeded",
-		`Deployment viewer-sample cannot roll out: ReplicaSet "viewer-sample-1" has timed out progressing` + hint}
+	stuck := condition{
+		"Degraded", "True", "ProgressDeadlineExceeded",
+		`Deployment viewer-sample cannot roll out: ReplicaSet "viewer-sample-1" has timed out progressing` + hint,
+	}
 
 	cases := map[string]struct {
 		reason     string

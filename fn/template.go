@@ -17,8 +17,14 @@ import (
 // keeps, and what would stand against the next change of the text.
 func guarded() [][]string {
 	paths := [][]string{
-		{"apiVersion"}, {"kind"}, {"status"}, {"immutable"},
-		{"metadata", "name"}, {"metadata", "generateName"}, {"metadata", "namespace"}, {"metadata", "ownerReferences"},
+		{"apiVersion"},
+		{"kind"},
+		{"status"},
+		{"immutable"},
+		{"metadata", "name"},
+		{"metadata", "generateName"},
+		{"metadata", "namespace"},
+		{"metadata", "ownerReferences"},
 		{"spec", "selector"},
 	}
 	for name := range (view{}).selector() {

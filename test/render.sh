@@ -1,0 +1,67 @@
+#!/bin/sh
+# render.sh [-update]
+#
+# Renders the examples with the real Crossplane CLI and engine, and compares what
+# comes out with the files in example/rendered. The function runs on a socket in a
+# temporary folder, and is ended with the script.
+set -eu
+
+cd "$(dirname "$0")/.."
+crossplane=${CROSSPLANE:-.bin/crossplane}
+tmp=$(mktemp -d)
+function=
+trap '[ -z "$function" ] || kill $function; rm -rf "$tmp"' EXIT
+trap 'exit 1' INT TERM
+
+.bin/function-markdownview --insecure --network=unix --address="$tmp/sock" --metrics-address= 2>"$tmp/log" &
+function=$!
+for _ in $(seq 100); do
+	[ ! -S "$tmp/sock" ] || break
+	kill -0 $function 2>/dev/null || break
+	sleep 0.1
+done
+[ -S "$tmp/sock" ] || { cat "$tmp/log" >&2; exit 1; }
+
+# render FILE XRD XR COMPOSITION [OPTION...]
+render() {
+	file=$1 xrd=$2 xr=$3 composition=$4
+	shift 4
+	code=0
+	"$crossplane" composition render "$xr" "$composition" example/functions.yaml --xrd="$xrd" \
+		--crossplane-binary=.bin/crossplane-core \
+		--function-annotations=render.crossplane.io/runtime-development-target="unix:$tmp/sock" \
+		"$@" >"$tmp/out" 2>"$tmp/err" || code=$?
+	# A fatal result is an error of the CLI, and then all that it prints.
+	case $code,$file in
+	0,*.yaml) mv "$tmp/out" "$tmp/$file" ;;
+	1,*.txt) fold -s -w 100 "$tmp/err" >"$tmp/$file" ;;
+	*)
+		echo "cannot render $xr: exit code $code" >&2
+		cat "$tmp/err" >&2
+		exit 1
+		;;
+	esac
+	if [ "$update" ]; then
+		cp "$tmp/$file" example/rendered/
+	elif ! diff -u "example/rendered/$file" "$tmp/$file" >"$tmp/diff"; then
+		echo "example/rendered/$file is not what is rendered; if it should be, run \"make render-update\":" >&2
+		cat "$tmp/diff" >&2
+		exit 1
+	fi
+}
+
+update=${1:-}
+ours=package/configuration
+tutorial=example/tutorial
+render first.yaml $ours/definition.yaml example/xr.yaml $ours/composition.yaml
+render settled.yaml $ours/definition.yaml example/xr.yaml $ours/composition.yaml --observed-resources=example/observed.yaml
+render platform.yaml $ours/definition.yaml example/platform/xr.yaml example/platform/composition.yaml
+render invalid.txt $ours/definition.yaml example/invalid/xr.yaml example/platform/composition.yaml
+render tutorial.yaml $tutorial/definition.yaml $tutorial/xr.yaml $tutorial/composition.yaml
+
+cat "$tmp/first.yaml"
+echo
+echo "---"
+echo "# The MarkdownView once Kubernetes runs all of it:"
+# The first document.
+awk '/^---$/ { n++; next } n == 1' "$tmp/settled.yaml"
