@@ -145,7 +145,7 @@ image.compare: xpkg ## Build the Dockerfile with docker or buildah, and fail if 
 
 .PHONY: size
 size: $(BIN)/function-auto-ready ## Print the size of the binary beside that of other functions.
-	@GOTOOLCHAIN=$(RELEASE_GO) $(RELEASE_BUILD) -o $(DIST)/function-markdownview .
+	@mkdir -p $(DIST) && GOTOOLCHAIN=$(RELEASE_GO) $(RELEASE_BUILD) -o $(DIST)/function-markdownview .
 	@wc -c $(DIST)/function-markdownview $(BIN)/function-auto-ready | awk '!/total/ { n = split($$2, p, "/"); printf "%-24s %5.1f MiB\n", p[n], $$1 / 1048576 }'
 
 # What becomes part of a package is compressed by these.

@@ -1,0 +1,121 @@
+// Command xpkg does what neither the Go tool nor the Crossplane CLI does on the
+// way from a binary to a package in a registry.
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/crossplane-contrib/function-markdownview/test/xpkg/image"
+	"github.com/crossplane-contrib/function-markdownview/test/xpkg/sbom"
+)
+
+type cli struct {
+	Image  imageCmd  `cmd:"" help:"Build the runtime image of one architecture, as a tarball."`
+	Same   sameCmd   `cmd:"" help:"Fail if two image tarballs differ in files or configuration."`
+	Attach attachCmd `cmd:"" help:"Attach an SBOM to each platform of a pushed package, and print the package's digest."`
+}
+
+type imageCmd struct {
+	Dockerfile string `help:"Dockerfile whose last stage to follow." required:"" type:"existingfile"`
+	Binary     string `help:"The binary."                            required:"" type:"existingfile"`
+	Arch       string `help:"Architecture, such as amd64."           required:""`
+	Output     string `help:"File to write."                         required:"" short:"o"           type:"path"`
+}
+
+func (c *imageCmd) Run() error {
+	f, err := os.Open(c.Dockerfile)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // Only read.
+	recipe, err := image.ReadDockerfile(f)
+	if err != nil {
+		return err
+	}
+	binary, err := os.ReadFile(c.Binary)
+	if err != nil {
+		return err
+	}
+	img, err := recipe.Build(binary, c.Arch)
+	if err != nil {
+		return err
+	}
+	tag, err := name.NewTag("function-markdownview:" + c.Arch)
+	if err != nil {
+		return err
+	}
+	if err := tarball.WriteToFile(c.Output, tag, img); err != nil {
+		return fmt.Errorf("cannot write image: %w", err)
+	}
+	return nil
+}
+
+type sameCmd struct {
+	A string `arg:"" help:"Image tarball." type:"existingfile"`
+	B string `arg:"" help:"Image tarball." type:"existingfile"`
+}
+
+func (c *sameCmd) Run() error {
+	descriptions := [2][]string{}
+	for i, path := range []string{c.A, c.B} {
+		img, err := tarball.ImageFromPath(path, nil)
+		if err != nil {
+			return fmt.Errorf("cannot open %q: %w", path, err)
+		}
+		if descriptions[i], err = image.Describe(img); err != nil {
+			return err
+		}
+	}
+	a, b := descriptions[0], descriptions[1]
+	if slices.Equal(a, b) {
+		fmt.Println(strings.Join(a, "\n"))
+		return nil
+	}
+	return fmt.Errorf("images differ: %s has\n%s\nand %s has\n%s", c.A, strings.Join(a, "\n"), c.B, strings.Join(b, "\n"))
+}
+
+type attachCmd struct {
+	Package string            `arg:""                                       help:"Package, as registry/name:tag."`
+	SBOM    map[string]string `help:"CycloneDX document of an architecture." name:"sbom"                          placeholder:"ARCH=PATH" required:""`
+}
+
+func (c *attachCmd) Run() error {
+	ref, err := name.NewTag(c.Package, name.StrictValidation)
+	if err != nil {
+		return err
+	}
+	documents := map[string][]byte{}
+	for arch, path := range c.SBOM {
+		if documents[arch], err = os.ReadFile(path); err != nil {
+			return err
+		}
+	}
+	options := []remote.Option{remote.WithAuthFromKeychain(authn.DefaultKeychain)}
+	var pushed *v1.Descriptor
+	if pushed, err = remote.Head(ref, options...); err != nil {
+		return fmt.Errorf("cannot get %q: %w", ref, err)
+	}
+	// What is attached is attached to what was just pushed, whatever becomes of
+	// the tag.
+	digest := ref.Context().Digest(pushed.Digest.String())
+	if err := sbom.Attach(digest, documents, options...); err != nil {
+		return err
+	}
+	fmt.Println(digest)
+	return nil
+}
+
+func main() {
+	ctx := kong.Parse(&cli{})
+	ctx.FatalIfErrorf(ctx.Run())
+}
