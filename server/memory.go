@@ -12,11 +12,11 @@ import (
 // limit of the container, so that a burst of large requests costs collections
 // rather than the process. The rest is for what the runtime does not count. A
 // GOMEMLIMIT in the environment wins: the runtime has read it already.
-func limitMemory() {
+func limitMemory(cgroup fs.FS) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	if limit, ok := containerMemory(os.DirFS("/sys/fs/cgroup")); ok {
+	if limit, ok := containerMemory(cgroup); ok {
 		debug.SetMemoryLimit(limit / 10 * 9)
 	}
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"math"
+	"runtime/debug"
 	"testing"
 	"testing/fstest"
 
@@ -45,6 +47,36 @@ func TestContainerMemory(t *testing.T) {
 			limit, ok := containerMemory(tc.cgroup)
 			if diff := cmp.Diff(tc.want, want{Limit: limit, OK: ok}); diff != "" {
 				t.Errorf("%s\ncontainerMemory(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestLimitMemory(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		env    string
+		want   int64
+	}{
+		"Container": {
+			reason: "The garbage collector is told nine tenths of what the container may use.",
+			want:   900_000_000,
+		},
+		"Environment": {
+			reason: "What the environment says is left as the runtime read it.",
+			env:    "1GiB",
+			want:   math.MaxInt64,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("GOMEMLIMIT", tc.env)
+			before := debug.SetMemoryLimit(math.MaxInt64)
+			defer debug.SetMemoryLimit(before)
+
+			limitMemory(fstest.MapFS{"memory.max": {Data: []byte("1000000000\n")}})
+			if diff := cmp.Diff(tc.want, debug.SetMemoryLimit(-1)); diff != "" {
+				t.Errorf("%s\nlimitMemory(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -49,6 +50,12 @@ type Options struct {
 // maxRequestSize in MiB is what protobuf decodes at most.
 const maxRequestSize = 2047
 
+// parallelCalls is how many calls of one client are in work at a time; more wait
+// at the client. Crossplane reconciles 100 XRs at once by default, a function
+// computes and never waits: taking them all in only costs memory for their
+// requests, and time for the garbage collector.
+const parallelCalls = 16
+
 // Times that tests shorten.
 type times struct {
 	// drain is how long we go on as before once told to stop, so that clients
@@ -81,7 +88,7 @@ func run(ctx context.Context, fn fnv1.FunctionRunnerServiceServer, log Logger, o
 	if o.MaxRecvMessageSize < 1 || o.MaxRecvMessageSize > maxRequestSize {
 		return fmt.Errorf("cannot accept requests: --max-recv-message-size is %d, must be from 1 to %d MiB", o.MaxRecvMessageSize, maxRequestSize)
 	}
-	limitMemory()
+	limitMemory(os.DirFS("/sys/fs/cgroup"))
 	m := newMetrics()
 
 	creds, err := transportCredentials(o, log, m)
@@ -160,6 +167,7 @@ func newGRPC(fn fnv1.FunctionRunnerServiceServer, log Logger, m *metrics, h heal
 	c := codec{CodecV2: encoding.GetCodecV2(proto.Name), sent: m.countResults}
 	srv := grpc.NewServer(append(o,
 		grpc.MaxRecvMsgSize(maxRequest<<20),
+		grpc.MaxConcurrentStreams(parallelCalls),
 		grpc.ForceServerCodecV2(c),
 		grpc.UnaryInterceptor(m.grpc.UnaryServerInterceptor()))...)
 
