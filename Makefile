@@ -35,6 +35,13 @@ test: ## Run the unit tests.
 lint: $(BIN)/golangci-lint ## Run the linters.
 	$(BIN)/golangci-lint run
 
+# --- The server ----------------------------------------------------------------
+
+.PHONY: soak
+soak: export SOAK ?= 10m
+soak: ## Load the function for SOAK (10 minutes): memory stays bounded and does not grow.
+	go test -tags soak -count=1 -timeout 1h -run TestSoak -v .
+
 # --- Generated files ---------------------------------------------------------
 
 CONTROLLER_GEN = $(BIN)/controller-gen object crd paths=./input/...
