@@ -1,0 +1,254 @@
+package admission_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/distribution/reference"
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/crossplane-contrib/function-markdownview/fn"
+)
+
+// What specs are made of here: pieces of what is right, and of what people and
+// attackers write instead. They are put together at random, so that some of what
+// comes out is admitted and some is not.
+var (
+	imagePieces = []string{
+		"a", "mdbook", "peaceiris/", "docker.io/", "index.docker.io/", "localhost", "REGISTRY", "Registry.example/", "a_b.c/",
+		"[::1]", "[abc]/", "[", "]", "/", ".", "-", "--", "_", "__", "___", ":", ":5000/", ":5000", ":v0.5.0", ":latest", ":V_1.2-x",
+		"@", "@sha256:", "@SHA256:", "@md5:", "@sha512:", "sha256", strings.Repeat("0", 63), strings.Repeat("0123456789abcdef", 4),
+		strings.Repeat("ab", 64), strings.Repeat("a", 127), strings.Repeat("x", 64), strings.Repeat("x/", 60), "https://", " ", "\n", "é", "",
+	}
+	quantityPieces = []string{
+		"0", "1", "64", "0.5", ".", ".5", "-", "+", "e", "E", "e3", "e-3", "E+09", "e99", "e999999999", "e-999999999", "m", "Mi", "MiB",
+		"M", "Ki", "k", "K", "Ei", "n", "u", "i", " ", "999999999999", "0x1", "Inf", "NaN", "１",
+	}
+	namePieces = []string{
+		"a", "Page", "page.md", "print.md", "SUMMARY.md", ".", "..", "..data", "-", "_", "/", "\\", " ", "\x00", "\n", "é", "%20",
+		strings.Repeat("x", 100), strings.Repeat("y", 253), "",
+	}
+)
+
+// pick puts together up to six pieces.
+func pick(r *rand.Rand, pieces []string) string {
+	var b strings.Builder
+	for range 1 + r.IntN(6) {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+	}
+
+	return b.String()
+}
+
+// specOf returns a random spec, in which most things are right.
+func specOf(r *rand.Rand) map[string]any {
+	spec := with(nil)
+	for range r.IntN(3) {
+		spec["markdowns"] = files(map[string]string{pick(r, namePieces): pick(r, namePieces)})
+	}
+	if r.IntN(3) == 0 {
+		spec["replicas"] = r.IntN(8) - 1
+	}
+	if r.IntN(2) == 0 {
+		spec["viewerImage"] = pick(r, imagePieces)
+	}
+	if r.IntN(2) == 0 {
+		spec["resources"] = map[string]any{"requests": listOf(r), "limits": listOf(r)}
+	}
+
+	return spec
+}
+
+func listOf(r *rand.Rand) map[string]any {
+	names := []string{"cpu", "memory", "ephemeral-storage", "memory", "cpu", "storage"}
+	list := map[string]any{}
+	for range r.IntN(3) {
+		if name := names[r.IntN(len(names))]; r.IntN(4) == 0 {
+			list[name] = r.Int64() - 1
+		} else {
+			list[name] = pick(r, quantityPieces)
+		}
+	}
+
+	return list
+}
+
+// TestAdmittedIsAccepted holds for random specs that the function accepts what
+// the API server admits.
+func TestAdmittedIsAccepted(t *testing.T) {
+	a := mustServe(t, readXRD(t, definition))
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same specs each time.
+	admitted := 0
+	for range 6_000 {
+		if checkSpec(t, a, specOf(r)) {
+			admitted++
+		}
+	}
+	if admitted < 600 || admitted > 5_400 {
+		t.Errorf("%d of 6000 specs are admitted: the test says little about the rules", admitted)
+	}
+}
+
+// checkSpec returns whether a spec is admitted, and fails the test where the
+// function does not accept one that is.
+func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
+	t.Helper()
+	xr, refused := a.create(t, view(spec))
+	if refused != nil {
+		return false
+	}
+	composite, err := structpb.NewStruct(xr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(context.Background(), &fnv1.RunFunctionRequest{
+		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: composite}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range rsp.GetResults() {
+		if result.GetSeverity() == fnv1.Severity_SEVERITY_FATAL {
+			t.Errorf("admitted, but refused by the function: %v\n%s", spec, result.GetMessage())
+		}
+	}
+
+	return true
+}
+
+func TestAdmittedImages(t *testing.T) {
+	a := mustServe(t, readXRD(t, definition))
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same images each time.
+	admitted := 0
+	for range 8_000 {
+		if checkImage(t, a, pick(r, imagePieces)) {
+			admitted++
+		}
+	}
+	if admitted < 200 {
+		t.Errorf("%d of 8000 images are admitted: the test says little", admitted)
+	}
+}
+
+func FuzzAdmittedImages(f *testing.F) {
+	a := mustServe(f, readXRD(f, definition))
+	for _, image := range []string{
+		"mdbook", "peaceiris/mdbook:v0.5.0", "docker.io/peaceiris/mdbook", "localhost:5000/a/b:c", "[::1]:5000/a",
+		"a@sha256:" + strings.Repeat("0", 64), "a@sha256:" + strings.Repeat("0", 63), "a:b@sha512:" + strings.Repeat("0", 128), strings.Repeat("0", 64),
+		"a_b.c/d", "A/b", strings.Repeat("a", 247), strings.Repeat("a", 248), "",
+	} {
+		f.Add(image)
+	}
+	f.Fuzz(func(t *testing.T, image string) { checkImage(t, a, image) })
+}
+
+// checkImage returns whether an image is admitted. What is admitted must be read
+// by the parser that container runtimes use, and the other way round, but for
+// what docs/admission.md says is narrower.
+func checkImage(t *testing.T, a *api, image string) bool {
+	t.Helper()
+	_, refused := a.create(t, view(with(map[string]any{"viewerImage": image})))
+	named, err := reference.ParseNormalizedNamed(image)
+	switch {
+	case refused == nil && err != nil:
+		t.Errorf("%q is admitted, but %v", image, err)
+	case refused != nil && err == nil && !narrower(image, named):
+		t.Errorf("%q is refused, but is %s: %v", image, named, refused)
+	}
+
+	return refused == nil
+}
+
+// narrower returns whether an image that can be read is refused on purpose.
+func narrower(image string, named reference.Named) bool {
+	domain := reference.Domain(named)
+	registry := strings.ContainsAny(domain, ".:") || domain == "localhost"
+
+	return !registry || len(reference.TrimNamed(named).Name()) > 247 || len(image) > 512
+}
+
+func TestAdmittedQuantities(t *testing.T) {
+	a := mustServe(t, readXRD(t, definition))
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same quantities each time.
+	admitted := 0
+	for range 8_000 {
+		if checkQuantity(t, a, pick(r, quantityPieces)) {
+			admitted++
+		}
+	}
+	if admitted < 200 {
+		t.Errorf("%d of 8000 quantities are admitted: the test says little", admitted)
+	}
+}
+
+func FuzzAdmittedQuantities(f *testing.F) {
+	a := mustServe(f, readXRD(f, definition))
+	for _, q := range []string{"0", "1", "100m", "64Mi", "0.5", ".5", "5.", "1e3", "1E-99", "1E", "-1", "+1", "1e100", "1e1.5", "1ee", "..", ""} {
+		f.Add(q)
+	}
+	f.Fuzz(func(t *testing.T, q string) { checkQuantity(t, a, q) })
+}
+
+// checkQuantity returns whether a quantity is admitted. What is admitted must be
+// one of a pod, and the other way round, but for what docs/admission.md says is
+// narrower.
+func checkQuantity(t *testing.T, a *api, s string) bool {
+	t.Helper()
+	_, refused := a.create(t, view(requests(map[string]any{"memory": s})))
+	if refused == nil {
+		if q, err := resource.ParseQuantity(s); err != nil || q.Sign() < 0 {
+			t.Errorf("%q is admitted, but is %s: %v", s, q.String(), err)
+		}
+
+		return true
+	}
+	if len(s) > 32 || longExponent(s) {
+		return false
+	}
+	if q, err := resource.ParseQuantity(s); err == nil && strings.ContainsAny(s[:1], ".0123456789") {
+		t.Errorf("%q is refused, but is %s: %v", s, q.String(), refused)
+	}
+
+	return false
+}
+
+// longExponent returns whether a quantity has an exponent of more than two
+// digits, with which ParseQuantity may take minutes.
+func longExponent(s string) bool {
+	_, exponent, _ := strings.Cut(strings.ToLower(s), "e")
+
+	return len(strings.TrimLeft(exponent, "+-")) > 2
+}
+
+func FuzzAdmittedFileNames(f *testing.F) {
+	a := mustServe(f, readXRD(f, definition))
+	for _, name := range namePieces {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) { checkFileName(t, a, name) })
+}
+
+func TestAdmittedFileNames(t *testing.T) {
+	a := mustServe(t, readXRD(t, definition))
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same names each time.
+	for range 6_000 {
+		checkFileName(t, a, pick(r, namePieces))
+	}
+}
+
+// checkFileName fails the test where a file name is admitted that a ConfigMap
+// refuses, or the other way round.
+func checkFileName(t *testing.T, a *api, name string) {
+	t.Helper()
+	_, refused := a.create(t, view(with(map[string]any{"markdowns": files(map[string]string{name: ""})})))
+	invalid := validation.IsConfigMapKey(name)
+	if (refused == nil) != (len(invalid) == 0 && name != "print.md") {
+		t.Errorf("%q: %v, but %v", name, refused, invalid)
+	}
+}
