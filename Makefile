@@ -31,6 +31,18 @@ RACE := $(shell command -v $$(go env CC) >/dev/null && echo -race)
 test: ## Run the unit tests.
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) ./...
 
+# Runs every fuzz target for FUZZTIME. What one finds is kept below
+# fn/testdata/fuzz, where "make test" tries it again from then on. Only a failure
+# is made smaller: of what is merely new there is too much.
+FUZZTIME ?= 1m
+
+.PHONY: fuzz
+fuzz: ## Fuzz each target for FUZZTIME (1 minute).
+	@set -e; for target in $$(go test -list '^Fuzz' ./fn | grep ^Fuzz); do \
+		echo "--- $$target"; \
+		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./fn; \
+	done
+
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters.
 	$(BIN)/golangci-lint run
@@ -62,32 +74,6 @@ generate-check: $(BIN)/controller-gen ## Fail when "make generate" would change 
 .PHONY: validate
 validate: $(BIN)/crossplane ## Check packages and examples against the schemas of Crossplane and our own.
 	find package example -name '*.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -exec test/validate.sh {} +
-
-# --- A real control plane, without Docker ------------------------------------
-
-CONTROL_PLANE := $(addprefix $(BIN)/,crossplane crossplane-core etcd kube-apiserver kube-controller-manager kubectl)
-PACKAGES := .run/packages
-
-.PHONY: e2e
-e2e: $(CONTROL_PLANE) packages ## Show on a real control plane that every guarantee holds.
-	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '$(RUN)') -v .
-
-.PHONY: up
-up: $(CONTROL_PLANE) packages ## Start a control plane with everything installed, to try things on.
-	@cd test/e2e && go build -o $(BIN)/controlplane ./cmd/controlplane
-	@$(BIN)/controlplane up .
-
-.PHONY: down
-down: ## Stop the control plane of "make up".
-	@$(BIN)/controlplane down .
-
-.PHONY: packages
-packages: build $(BIN)/crossplane
-	@mkdir -p $(PACKAGES)
-	@cd test/e2e && go run ./cmd/packages $(BIN)/function-markdownview ../../$(PACKAGES)/runtime.tar
-	@crossplane=$(BIN)/crossplane && \
-	$$crossplane xpkg build --package-root=package/function --embed-runtime-image-tarball=$(PACKAGES)/runtime.tar -o $(PACKAGES)/function.xpkg && \
-	$$crossplane xpkg build --package-root=package/configuration -o $(PACKAGES)/configuration.xpkg
 
 # --- Packages, without Docker ------------------------------------------------
 
@@ -164,6 +150,24 @@ $(BIN)/xpkg: $(wildcard test/xpkg/*.go test/xpkg/*/*.go) test/xpkg/go.mod test/x
 .PHONY: test-admission
 test-admission: ## Test what the API server says to a MarkdownView.
 	cd test/admission && go test -count=1 ./...
+
+# --- A real control plane, without Docker ------------------------------------
+
+CONTROL_PLANE := $(addprefix $(BIN)/,crossplane crossplane-core etcd kube-apiserver kube-controller-manager kubectl) \
+	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
+
+.PHONY: e2e
+e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Show on a real control plane that every guarantee holds. RUN=Create runs one test.
+	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '//^$(RUN)$$') -v .
+
+.PHONY: up
+up: $(CONTROL_PLANE) ## Start a control plane with everything installed, to try things on.
+	@cd test/e2e && go build -o $(BIN)/controlplane ./cmd/controlplane
+	@$(BIN)/controlplane up .
+
+.PHONY: down
+down: ## Stop the control plane of "make up".
+	@$(BIN)/controlplane down .
 
 # --- Tools. A binary is built anew when its module changes. ------------------
 

@@ -49,7 +49,7 @@ type ControlPlane struct {
 	Config *rest.Config
 
 	// Client is the administrator's.
-	Client client.Client
+	Client client.WithWatch
 
 	// Logs is the folder with the logs of all components.
 	Logs string
@@ -97,7 +97,7 @@ func (cp *ControlPlane) start(ctx, background context.Context) error {
 		return err
 	}
 	cp.Config = cp.kube.admin
-	c, err := client.New(cp.Config, client.Options{})
+	c, err := client.NewWithWatch(cp.Config, client.Options{})
 	if err != nil {
 		return fmt.Errorf("cannot make client: %w", err)
 	}

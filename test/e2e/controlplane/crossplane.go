@@ -83,20 +83,14 @@ func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 		// A killed holder of the lease would be waited for for a minute.
 		"LEADER_ELECTION=false",
 	}
-	return cp.StartCrossplane(ctx)
+	return cp.runCrossplane(ctx)
 }
 
-// StartCrossplane starts Crossplane, after KillCrossplane for example.
-func (cp *ControlPlane) StartCrossplane(ctx context.Context) error {
+func (cp *ControlPlane) runCrossplane(ctx context.Context) error {
 	if err := cp.crossplane.start(); err != nil {
 		return err
 	}
 	return cp.crossplane.ready(ctx, time.Minute, answers("http://"+address(cp.crossplaneHealth)+"/readyz"))
-}
-
-// KillCrossplane kills Crossplane, as kill -9 does.
-func (cp *ControlPlane) KillCrossplane() {
-	cp.crossplane.kill()
 }
 
 // applyChart applies what the chart holds but for what runs Crossplane.

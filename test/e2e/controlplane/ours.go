@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"path/filepath"
+	"runtime"
 )
 
 // FunctionName is what Crossplane calls our function.
@@ -15,7 +16,7 @@ func OptionsFor(root, dir string) Options {
 		Dir:          dir,
 		Bin:          filepath.Join(root, ".bin"),
 		Tools:        filepath.Join(root, "test", "tools"),
-		Packages:     filepath.Join(root, ".run", "packages"),
+		Packages:     filepath.Join(root, "dist"),
 		FunctionArgs: map[string][]string{FunctionName: {"--debug"}},
 	}
 }
@@ -26,7 +27,7 @@ func (o Options) FunctionPackage() Package {
 		Kind:       "function",
 		Repository: "crossplane-contrib/function-markdownview",
 		Version:    "v0.1.0",
-		Files:      []string{filepath.Join(o.Packages, "function.xpkg")},
+		Files:      []string{filepath.Join(o.Packages, "function-markdownview-linux-"+runtime.GOARCH+".xpkg")},
 	}
 }
 
@@ -36,7 +37,7 @@ func (o Options) ConfigurationPackage() Package {
 		Kind:       "configuration",
 		Repository: "crossplane-contrib/configuration-markdownview",
 		Version:    "v0.1.0",
-		Files:      []string{filepath.Join(o.Packages, "configuration.xpkg")},
+		Files:      []string{filepath.Join(o.Packages, "configuration-markdownview.xpkg")},
 	}
 }
 

@@ -24,7 +24,7 @@ func (cp *ControlPlane) startRegistry(ctx context.Context) error {
 		return fmt.Errorf("cannot start registry: %w", err)
 	}
 	s := &http.Server{Handler: ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0)))} //nolint:gosec // Loopback.
-	go s.Serve(l)                                                               //nolint:errcheck // Ends when it is closed.
+	go s.Serve(l)                                                                 //nolint:errcheck // Ends when it is closed.
 	context.AfterFunc(ctx, func() { _ = s.Close() })
 	cp.registry = &registry{host: l.Addr().String()}
 	return nil

@@ -42,6 +42,9 @@ type runtimes struct {
 type function struct {
 	*process
 
+	// of is the name of the function that this is a revision of.
+	of string
+
 	port    int
 	metrics int
 }
@@ -82,6 +85,19 @@ func (r *runtimes) stop() {
 	for _, f := range r.functions {
 		f.kill()
 	}
+}
+
+// processes of the active revisions of a function.
+func (r *runtimes) processes(of string) []*function {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var fs []*function
+	for _, f := range r.functions {
+		if f.of == of {
+			fs = append(fs, f)
+		}
+	}
+	return fs
 }
 
 // sync makes the processes those of the active revisions.
@@ -201,7 +217,7 @@ func (r *runtimes) prepare(ctx context.Context, rev *unstructured.Unstructured) 
 		return nil, err
 	}
 
-	f := &function{}
+	f := &function{of: rev.GetLabels()["pkg.crossplane.io/package"]}
 	if err := freePorts(&f.port, &f.metrics); err != nil {
 		return nil, err
 	}
@@ -213,7 +229,7 @@ func (r *runtimes) prepare(ctx context.Context, rev *unstructured.Unstructured) 
 		log:      filepath.Join(r.cp.Logs, rev.GetName()+".log"),
 		launcher: r.cp.launcher,
 	}
-	if args, ok := r.cp.options.FunctionArgs[rev.GetLabels()["pkg.crossplane.io/package"]]; ok {
+	if args, ok := r.cp.options.FunctionArgs[f.of]; ok {
 		f.args = append(f.args, args...)
 		f.args = append(f.args, "--metrics-address="+address(f.metrics))
 	}

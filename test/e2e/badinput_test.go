@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// BadInput shows that what is wrong after admission changes nothing that runs,
+// is said where a person looks, and is over when it is mended.
+func BadInput(k *kit) {
+	good := func() map[string]any { return map[string]any{"allowedImages": []any{"docker.io/peaceiris/mdbook"}} }
+	for name, c := range map[string]struct {
+		input  map[string]any
+		image  string
+		reason string
+		says   string
+	}{
+		"unknown-field": {
+			input:  map[string]any{"viewerImages": "docker.io/peaceiris/mdbook:v0.5.0"},
+			reason: "InvalidInput",
+			says:   "input.viewerImages",
+		},
+		"selector": {
+			input: map[string]any{"templates": map[string]any{"deployment": map[string]any{
+				"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"app.kubernetes.io/name": "other"}}},
+			}}},
+			reason: "InvalidInput",
+			says:   "input.templates.deployment.spec.selector",
+		},
+		"image": {
+			input:  map[string]any{"allowedImages": []any{"ghcr.io/peaceiris/mdbook"}},
+			image:  "docker.io/peaceiris/mdbook:v0.5.0",
+			reason: "InvalidSpec",
+			says:   "spec.viewerImage",
+		},
+	} {
+		composition := k.composition(name, kind, ours(good()))
+		spec := []func(map[string]any){composedBy(composition)}
+		if c.image != "" {
+			spec = append(spec, image(c.image))
+		}
+		k.apply(book(name, spec...))
+		k.settle(name)
+		before := k.children(name)
+
+		k.composition(name, kind, ours(c.input))
+		v := k.until(name, "refused", func(v *markdownView) error {
+			if err := v.is("Synced", metav1.ConditionFalse, ""); err != nil {
+				return err
+			}
+			return v.is("Degraded", metav1.ConditionTrue, c.reason)
+		})
+		for _, condition := range []string{"Synced", "Degraded"} {
+			if got := v.condition(condition).Message; !strings.Contains(got, c.says) {
+				k.Errorf("%s: the message of %s does not name %s: %s", name, condition, c.says, got)
+			}
+		}
+		k.check(v.is("Available", metav1.ConditionTrue, ""))
+		k.eventually(name+": one warning", func() error { return k.warned(name, c.says) })
+		if err := equal("children", before.specs(), k.children(name).specs()); err != nil {
+			k.Errorf("%s: %s", name, err)
+		}
+
+		k.composition(name, kind, ours(good()))
+		k.settle(name)
+		if err := equal("children", before.specs(), k.children(name).specs()); err != nil {
+			k.Errorf("%s: mended: %s", name, err)
+		}
+	}
+}
+
+// warned returns an error unless exactly one warning event has a text. It may
+// have been repeated.
+func (k *kit) warned(name, text string) error {
+	k.Helper()
+	var warnings []string
+	for _, e := range k.events(name) {
+		if e.Type == corev1.EventTypeWarning && strings.Contains(e.Message, text) {
+			warnings = append(warnings, fmt.Sprintf("%s: %s", e.Reason, e.Message))
+		}
+	}
+	if len(warnings) != 1 {
+		return fmt.Errorf("%d warnings name %s, not one: %q", len(warnings), text, warnings)
+	}
+	return nil
+}

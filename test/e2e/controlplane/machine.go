@@ -1,0 +1,59 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// FunctionMetrics are the metrics of each process of our function.
+func (cp *ControlPlane) FunctionMetrics(ctx context.Context) ([]string, error) {
+	var all []string
+	for _, f := range cp.runtime.processes(FunctionName) {
+		url := "http://" + address(f.metrics) + "/metrics"
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return nil, err
+		}
+		rsp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read metrics of the function: %w", err)
+		}
+		b, err := io.ReadAll(rsp.Body)
+		_ = rsp.Body.Close() // Only read.
+		if err != nil {
+			return nil, fmt.Errorf("cannot read metrics of the function: %w", err)
+		}
+		all = append(all, string(b))
+	}
+	return all, nil
+}
+
+// KillFunction kills the processes of our function. The package runtime starts
+// them again.
+func (cp *ControlPlane) KillFunction(context.Context) error {
+	fs := cp.runtime.processes(FunctionName)
+	if len(fs) == 0 {
+		return fmt.Errorf("cannot kill the function: it does not run")
+	}
+	for _, f := range fs {
+		f.kill()
+	}
+	return nil
+}
+
+// KillCrossplane kills Crossplane and starts it again.
+func (cp *ControlPlane) KillCrossplane(ctx context.Context) error {
+	cp.crossplane.kill()
+	return cp.runCrossplane(ctx)
+}
+
+// KillAPIServer kills the API server and starts it again.
+func (cp *ControlPlane) KillAPIServer(ctx context.Context) error {
+	cp.kube.apiserver.kill()
+	if err := cp.kube.apiserver.start(); err != nil {
+		return err
+	}
+	return cp.waitForAPIServer(ctx)
+}

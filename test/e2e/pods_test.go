@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
+)
+
+// pods is the machine of a cluster that runs Crossplane and the function as
+// pods.
+type pods struct {
+	client client.Client
+	proxy  kubernetes.Interface
+}
+
+func newPods(t *testing.T, cfg *rest.Config, c client.Client) pods {
+	t.Helper()
+	p, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pods{client: c, proxy: p}
+}
+
+func (p pods) list(ctx context.Context, labels client.MatchingLabels) ([]corev1.Pod, error) {
+	l := &corev1.PodList{}
+	if err := p.client.List(ctx, l, client.InNamespace("crossplane-system"), labels); err != nil {
+		return nil, err
+	}
+	if len(l.Items) == 0 {
+		return nil, fmt.Errorf("no pod in crossplane-system has the labels %v", labels)
+	}
+	return l.Items, nil
+}
+
+func (p pods) functions() client.MatchingLabels {
+	return client.MatchingLabels{"pkg.crossplane.io/function": controlplane.FunctionName}
+}
+
+// FunctionMetrics reads them through the API server.
+func (p pods) FunctionMetrics(ctx context.Context) ([]string, error) {
+	pods, err := p.list(ctx, p.functions())
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, pod := range pods {
+		b, err := p.proxy.CoreV1().Pods(pod.Namespace).ProxyGet("http", pod.Name, "8080", "/metrics", nil).DoRaw(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read metrics of pod %q: %w", pod.Name, err)
+		}
+		all = append(all, string(b))
+	}
+	return all, nil
+}
+
+// KillFunction deletes its pods without grace.
+func (p pods) KillFunction(ctx context.Context) error {
+	return p.kill(ctx, p.functions())
+}
+
+// KillCrossplane deletes its pods without grace.
+func (p pods) KillCrossplane(ctx context.Context) error {
+	return p.kill(ctx, client.MatchingLabels{"app": "crossplane"})
+}
+
+func (p pods) kill(ctx context.Context, labels client.MatchingLabels) error {
+	pods, err := p.list(ctx, labels)
+	if err != nil {
+		return err
+	}
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
+	for _, pod := range pods {
+		if err := p.proxy.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, now); err != nil {
+			return fmt.Errorf("cannot kill pod %q: %w", pod.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Quiet shows that nothing happens when nothing changes. It runs alone: the
+// calls of other tests would count.
+func Quiet(k *kit) {
+	names := []string{"quiet-1", "quiet-2", "quiet-3"}
+	for _, n := range names {
+		k.apply(book(n, replicas(2)))
+	}
+	k.settle(names...)
+	k.calm()
+
+	before, calls := k.versions(), k.calls()
+	if calls == 0 {
+		k.Fatal("the function says that it was never called")
+	}
+	k.pause(time.Minute)
+	if diff := cmp.Diff(before, k.versions()); diff != "" {
+		k.Errorf("objects and events: -before +after:\n%s", diff)
+	}
+	if again := k.calls(); again != calls {
+		k.Errorf("the function was called %d times", again-calls)
+	}
+	for _, n := range names {
+		v, err := k.view(n)
+		k.must(err)
+		k.check(v.is("Responsive", metav1.ConditionTrue, "WatchCircuitClosed"))
+	}
+}
+
+// calm waits until nothing has changed in the namespace for a while, so that no
+// reconcile is under way.
+func (k *kit) calm() {
+	k.Helper()
+	last := map[string]string{}
+	k.eventually("calm", func() error {
+		before := last
+		k.pause(3 * time.Second)
+		last = k.versions()
+		return equal("objects and events", before, last)
+	})
+}
+
+func (k *kit) pause(d time.Duration) {
+	k.Helper()
+	select {
+	case <-k.Context().Done():
+		k.Fatal(k.Context().Err())
+	case <-time.After(d):
+	}
+}
+
+// versions are the resource versions of all that is in the namespace, events
+// included.
+func (k *kit) versions() map[string]string {
+	k.Helper()
+	versions := map[string]string{}
+	for _, l := range []client.ObjectList{
+		listOf(kind),
+		listOf(corev1.SchemeGroupVersion.WithKind("ConfigMap")),
+		listOf(appsv1.SchemeGroupVersion.WithKind("Deployment")),
+		listOf(appsv1.SchemeGroupVersion.WithKind("ReplicaSet")),
+		listOf(corev1.SchemeGroupVersion.WithKind("Pod")),
+		listOf(corev1.SchemeGroupVersion.WithKind("Service")),
+		listOf(corev1.SchemeGroupVersion.WithKind("Event")),
+	} {
+		k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
+		for _, o := range items(l) {
+			versions[fmt.Sprintf("%s %s", o.GetKind(), o.GetName())] = o.GetResourceVersion()
+		}
+	}
+	return versions
+}
+
+// handled calls, in the metrics of the function.
+var handled = regexp.MustCompile(`(?m)^grpc_server_handled_total\{.*grpc_method="RunFunction".*\} (\S+)$`)
+
+// calls that the function has answered so far.
+func (k *kit) calls() int {
+	k.Helper()
+	all, err := k.FunctionMetrics(k.Context())
+	k.must(err)
+	total := 0.0
+	for _, m := range handled.FindAllStringSubmatch(strings.Join(all, "\n"), -1) {
+		n, err := strconv.ParseFloat(m[1], 64)
+		k.must(err)
+		total += n
+	}
+	return int(total)
+}

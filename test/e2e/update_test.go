@@ -1,0 +1,209 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const revision = "markdownview.fn.crossplane.io/revision"
+
+// A change of a spec.
+type change struct {
+	spec func(map[string]any)
+
+	// changed are the resources that it changes.
+	changed []string
+
+	// rolls says whether it replaces the viewers.
+	rolls bool
+
+	// check that it has arrived.
+	check func(children) error
+}
+
+func changes() map[string]change {
+	container := func(c children) *corev1.Container { return &c.deployment.Spec.Template.Spec.Containers[0] }
+	return map[string]change{
+		"changed-text": {
+			spec:    file("page.md", "# Changed\n"),
+			changed: []string{"ConfigMap", "Deployment"},
+			rolls:   true,
+			check:   func(c children) error { return equal("page.md", "# Changed\n", c.configMap.Data["page.md"]) },
+		},
+		"added-file": {
+			spec:    file("more.md", "# More\n"),
+			changed: []string{"ConfigMap", "Deployment"},
+			rolls:   true,
+			check:   func(c children) error { return equal("more.md", "# More\n", c.configMap.Data["more.md"]) },
+		},
+		"removed-file": {
+			spec:    func(s map[string]any) { delete(s["markdowns"].(map[string]any), "extra.md") }, //nolint:forcetypeassert // Book made it.
+			changed: []string{"ConfigMap", "Deployment"},
+			rolls:   true,
+			check: func(c children) error {
+				return equal("files", []string{"SUMMARY.md", "page.md"}, sorted(c.configMap.Data))
+			},
+		},
+		"replicas": {
+			spec:    replicas(3),
+			changed: []string{"Deployment"},
+			check:   func(c children) error { return equal("replicas", int32(3), *c.deployment.Spec.Replicas) },
+		},
+		"image": {
+			spec:    image("docker.io/peaceiris/mdbook:v0.4.40"),
+			changed: []string{"Deployment"},
+			rolls:   true,
+			check: func(c children) error {
+				return equal("image", "docker.io/peaceiris/mdbook:v0.4.40", container(c).Image)
+			},
+		},
+		"resources": {
+			spec: func(s map[string]any) {
+				s["resources"] = map[string]any{"requests": map[string]any{"memory": "96Mi"}}
+			},
+			changed: []string{"Deployment"},
+			rolls:   true,
+			check: func(c children) error {
+				return equal("memory", "96Mi", container(c).Resources.Requests.Memory().String())
+			},
+		},
+	}
+}
+
+// Update shows that each change of the spec reaches its object, that nothing
+// else changes, and that the status is that of the change from its beginning to
+// its end. Each has a MarkdownView of its own: Crossplane slows down one that
+// changes often.
+func Update(k *kit) {
+	extra := file("extra.md", "# Extra\n")
+	before, states := map[string]children{}, map[string]*states{}
+	for _, name := range sorted(changes()) {
+		k.apply(book(name, replicas(2), extra))
+	}
+	k.settle(sorted(changes())...)
+	for _, name := range sorted(changes()) {
+		before[name], states[name] = k.children(name), k.follow(name)
+		k.apply(book(name, replicas(2), extra, changes()[name].spec))
+	}
+	k.settle(sorted(changes())...)
+
+	for name, change := range changes() {
+		after := k.children(name)
+		if err := change.check(after); err != nil {
+			k.Errorf("%s: %s", name, err)
+		}
+		var changed []string
+		for what, version := range before[name].specs() {
+			if after.specs()[what] != version {
+				changed = append(changed, what)
+			}
+		}
+		slices.Sort(changed)
+		if diff := cmp.Diff(change.changed, changed); diff != "" {
+			k.Errorf("%s: changed resources: -want +got:\n%s", name, diff)
+		}
+		if rolls := !cmp.Equal(before[name].deployment.Spec.Template, after.deployment.Spec.Template); rolls != change.rolls {
+			k.Errorf("%s: the pods are replaced: %t, want %t", name, rolls, change.rolls)
+		}
+		v, err := k.view(name)
+		k.must(err)
+		states[name].check(k, name, v.Generation)
+	}
+}
+
+// UpdateText shows that a change of the text changes nothing of the pods but
+// their revision.
+func UpdateText(k *kit) {
+	const name = "text"
+	k.apply(book(name))
+	k.settle(name)
+	before := k.children(name).deployment.Spec.Template
+
+	k.apply(book(name, file("page.md", "# Changed\n")))
+	k.settle(name)
+	after := k.children(name).deployment.Spec.Template
+	if before.Annotations[revision] == after.Annotations[revision] {
+		k.Errorf("the revision is still %q", after.Annotations[revision])
+	}
+	delete(before.Annotations, revision)
+	delete(after.Annotations, revision)
+	if diff := cmp.Diff(before, after); diff != "" {
+		k.Errorf("pod template: -before +after:\n%s", diff)
+	}
+}
+
+// states are those that a MarkdownView goes through.
+type states struct {
+	mu   sync.Mutex
+	seen []state
+}
+
+type state struct {
+	generation int64
+	status     string
+}
+
+// follow the states of a MarkdownView until the test ends.
+func (k *kit) follow(name string) *states {
+	k.Helper()
+	w, err := k.Watch(k.Context(), listOf(kind), client.InNamespace(k.namespace), client.MatchingFields{"metadata.name": name})
+	k.must(err)
+	context.AfterFunc(k.Context(), w.Stop)
+
+	s := &states{}
+	go func() {
+		for e := range w.ResultChan() {
+			s.add(e)
+		}
+	}()
+	return s
+}
+
+func (s *states) add(e watch.Event) {
+	u, ok := e.Object.(*unstructured.Unstructured)
+	if !ok {
+		return
+	}
+	v, err := decode(u)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := state{generation: v.Status.ObservedGeneration, status: v.Status.Status}
+	if len(s.seen) == 0 || s.seen[len(s.seen)-1] != now {
+		s.seen = append(s.seen, now)
+	}
+}
+
+// check that the states of a generation are first Available and then Healthy:
+// with viewers always, it is neither NotReady nor Healthy too early.
+func (s *states) check(k *kit, what string, generation int64) {
+	k.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var got []string
+	for _, st := range s.seen {
+		if st.generation == generation {
+			got = append(got, st.status)
+		}
+	}
+	if diff := cmp.Diff([]string{available, healthy}, got); diff != "" {
+		k.Errorf("%s: states of generation %d: -want +got:\n%s\nall: %v", what, generation, diff, s.seen)
+	}
+}
+
+func equal[T any](what string, want, got T) error {
+	if diff := cmp.Diff(want, got); diff != "" {
+		return fmt.Errorf("%s: -want +got:\n%s", what, diff)
+	}
+	return nil
+}
