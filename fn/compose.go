@@ -16,6 +16,8 @@ import (
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
 // The names of our resources in the pipeline. Crossplane tells composed
@@ -51,18 +53,18 @@ func compose(v view) (desired, field.ErrorList) {
 	s, more := merge(service(v), templates.Service, corev1.Service{}, at.Child("service"))
 	faults = append(faults, more...)
 
+	want := desired{configMap: cm, deployment: d, service: s}
+	if templates != (v1beta1.Templates{}) {
+		faults = append(faults, validateMerged(want, v.Spec.Markdowns, at)...)
+	}
+
 	// The text is laid beside what a template adds, so that it never takes the
 	// way through JSON of a merge.
-	for name := range cm.Data {
-		if _, ok := v.Spec.Markdowns[name]; ok {
-			faults = append(faults, field.Forbidden(at.Child("configMap", "data").Key(name), "is a file of the MarkdownView: rename one of them"))
-		}
-	}
 	cm.WithData(v.Spec.Markdowns)
 
 	d.Spec.Template.WithAnnotations(map[string]string{annotationRevision: revision(cm, d.Spec.Template)})
 
-	return desired{configMap: cm, deployment: d, service: s}, faults
+	return want, faults
 }
 
 // metadata returns the metadata of a composed resource. The resources of a

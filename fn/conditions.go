@@ -104,7 +104,7 @@ func degraded(v view, want desired, seen observed) condition {
 		known := v.condition(TypeDegraded).Status == statusTrue && v.condition(TypeDegraded).Reason == reason
 		if reason != "" && (d.caughtUp() || known) {
 			return condition{TypeDegraded, statusTrue, reason, fmt.Sprintf("Deployment %s cannot roll out: %s: see kubectl describe pods -n %s -l %s=%s",
-				v.viewerName(), strings.TrimSuffix(cause, "."), v.namespace(), labelInstance, v.instance())}
+				v.viewerName(), strings.TrimSuffix(line(cause), "."), v.namespace(), labelInstance, v.instance())}
 		}
 	}
 

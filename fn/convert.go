@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -200,10 +202,19 @@ func (d *decoder) list(v *structpb.Value, into reflect.Value, path *field.Path) 
 	}
 }
 
+// quantity matches all quantities but those with exponents so long that to
+// compare them would take minutes. The XRD has the same bounds.
+var quantity = regexp.MustCompile(`^"?[-+]?[0-9.]{1,32}([a-zA-Z]{0,2}|[eE][-+]?[0-9]{1,2})"?$`)
+
 // unmarshal reads a value whose Go type has a JSON form of its own, such as a
 // quantity.
 func (d *decoder) unmarshal(v *structpb.Value, into json.Unmarshaler, path *field.Path) {
 	b, err := v.MarshalJSON()
+	if _, ok := into.(*resource.Quantity); ok && err == nil && !quantity.Match(b) {
+		d.faults = append(d.faults, field.Invalid(path, short(strings.Trim(string(b), `"`)), `must be a quantity such as "100m" or "64Mi"`))
+
+		return
+	}
 	if err == nil {
 		err = into.UnmarshalJSON(b)
 	}

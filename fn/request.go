@@ -1,6 +1,9 @@
 package fn
 
 import (
+	"slices"
+	"strings"
+
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -12,6 +15,8 @@ import (
 func read(req *fnv1.RunFunctionRequest) (view, field.ErrorList) {
 	v := view{}
 	faults := decode(structpb.NewStructValue(req.GetObserved().GetComposite().GetResource()), &v.xr, nil, false)
+	// The XRD of another author may mean something else by a name in its status.
+	faults = slices.DeleteFunc(faults, func(f *field.Error) bool { return strings.HasPrefix(f.Field, "status.") })
 	if req.GetInput() != nil {
 		faults = append(faults, decode(structpb.NewStructValue(req.GetInput()), &v.input, field.NewPath("input"), true)...)
 	}

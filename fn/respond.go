@@ -62,7 +62,7 @@ func refuse(req *fnv1.RunFunctionRequest, v view, seen observed, faults field.Er
 		Results: []*fnv1.Result{{
 			Severity: fnv1.Severity_SEVERITY_FATAL,
 			Reason:   &why.Reason,
-			Message:  fmt.Sprintf("cannot compose %s %q: %s", v.Kind, v.Metadata.Name, why.Message),
+			Message:  fmt.Sprintf("cannot compose %s %q: %s", line(v.Kind), short(v.Metadata.Name), why.Message),
 			Target:   fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
 		}},
 	}

@@ -3,13 +3,20 @@ package fn
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // guarded are the fields that a template may not change: the identity of a
@@ -25,6 +32,12 @@ func guarded() [][]string {
 		{"metadata", "generateName"},
 		{"metadata", "namespace"},
 		{"metadata", "ownerReferences"},
+		{"metadata", "uid"},
+		{"metadata", "resourceVersion"},
+		{"metadata", "generation"},
+		{"metadata", "creationTimestamp"},
+		{"metadata", "deletionTimestamp"},
+		{"metadata", "deletionGracePeriodSeconds"},
 		{"spec", "selector"},
 	}
 	for name := range (view{}).selector() {
@@ -88,4 +101,74 @@ func lookup(object map[string]any, path []string) any {
 	}
 
 	return value
+}
+
+// validateMerged returns what the API server would refuse, or the viewer lacks,
+// once templates are merged. Of the rest that a template can ask for only the
+// types are checked: the API server knows Kubernetes better.
+func validateMerged(want desired, files map[string]string, at *field.Path) field.ErrorList {
+	pod := want.deployment.Spec.Template
+	faults := validateExtra(want.configMap, files, at.Child("configMap"))
+	for _, m := range []struct {
+		meta *metav1ac.ObjectMetaApplyConfiguration
+		at   *field.Path
+	}{
+		{want.configMap.ObjectMetaApplyConfiguration, at.Child("configMap")},
+		{want.deployment.ObjectMetaApplyConfiguration, at.Child("deployment")},
+		{pod.ObjectMetaApplyConfiguration, at.Child("deployment", "spec", "template")},
+		{want.service.ObjectMetaApplyConfiguration, at.Child("service")},
+	} {
+		faults = append(faults, metav1validation.ValidateLabels(m.meta.Labels, m.at.Child("metadata", "labels"))...)
+		faults = append(faults, apivalidation.ValidateAnnotations(m.meta.Annotations, m.at.Child("metadata", "annotations"))...)
+	}
+
+	if pod.Spec == nil || !slices.ContainsFunc(pod.Spec.Containers, func(c corev1ac.ContainerApplyConfiguration) bool {
+		return ptr.Deref(c.Name, "") == containerName && ptr.Deref(c.Image, "") != ""
+	}) {
+		faults = append(faults, field.Required(at.Child("deployment", "spec", "template", "spec", "containers"),
+			"the container "+containerName+" and its image must stay"))
+	}
+	if len(want.service.Spec.Ports) == 0 {
+		faults = append(faults, field.Required(at.Child("service", "spec", "ports"), "a port must stay"))
+	}
+
+	return faults
+}
+
+// validateExtra returns the faults of what a template adds to the files of a
+// book.
+func validateExtra(cm *corev1ac.ConfigMapApplyConfiguration, files map[string]string, at *field.Path) field.ErrorList {
+	extra := map[string]int{}
+	var faults field.ErrorList
+	add := func(name string, size int, at *field.Path) {
+		if _, ok := extra[name]; ok {
+			faults = append(faults, field.Duplicate(at.Key(short(name)), field.OmitValueType{}))
+		}
+		if _, ok := files[name]; ok {
+			faults = append(faults, field.Forbidden(at.Key(short(name)), "is a file of the MarkdownView: rename one of them"))
+		}
+		for _, detail := range validation.IsConfigMapKey(name) {
+			faults = append(faults, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "is no file name: "+detail))
+		}
+		extra[name] = size
+	}
+	for name, text := range cm.Data {
+		add(name, len(text), at.Child("data"))
+	}
+	for name, b := range cm.BinaryData {
+		add(name, len(b), at.Child("binaryData"))
+	}
+
+	size := 0
+	for _, n := range extra {
+		size += n
+	}
+	for _, text := range files {
+		size += len(text)
+	}
+	if len(extra) > 0 && size > maxBytes {
+		faults = append(faults, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: leave something out"))
+	}
+
+	return faults
 }

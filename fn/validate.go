@@ -2,9 +2,11 @@ package fn
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
@@ -160,14 +162,8 @@ func validateInput(in v1beta1.Input, at *field.Path) field.ErrorList {
 	}
 	faults = append(faults, validateEnum(in.ImagePullPolicy, at.Child("imagePullPolicy"),
 		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
-	for i, s := range in.ImagePullSecrets {
-		for _, detail := range validation.IsDNS1123Subdomain(s.Name) {
-			faults = append(faults, field.Invalid(at.Child("imagePullSecrets").Index(i).Child("name"), s.Name, detail))
-		}
-	}
-	faults = append(faults, validateEnum(in.Service.Type, at.Child("service", "type"),
-		corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer)...)
-	faults = append(faults, apivalidation.ValidateAnnotations(in.Service.Annotations, at.Child("service", "annotations"))...)
+	faults = append(faults, validateSecrets(in.ImagePullSecrets, at.Child("imagePullSecrets"))...)
+	faults = append(faults, validateService(in, at.Child("service"))...)
 	faults = append(faults, metav1validation.ValidateLabels(in.Labels, at.Child("labels"))...)
 	for name := range (view{}).selector() {
 		if _, ok := in.Labels[name]; ok {
@@ -185,6 +181,38 @@ func validateInput(in v1beta1.Input, at *field.Path) field.ErrorList {
 	}
 	for i, s := range in.StatusFields {
 		faults = append(faults, validateEnum(s, at.Child("statusFields").Index(i), statusFields...)...)
+	}
+
+	return faults
+}
+
+func validateSecrets(secrets []corev1.LocalObjectReference, at *field.Path) field.ErrorList {
+	var faults field.ErrorList
+	known := map[string]bool{}
+	for i, s := range secrets {
+		for _, detail := range validation.IsDNS1123Subdomain(s.Name) {
+			faults = append(faults, field.Invalid(at.Index(i).Child("name"), short(s.Name), detail))
+		}
+		// Server-side apply takes a name once.
+		if known[s.Name] {
+			faults = append(faults, field.Duplicate(at.Index(i).Child("name"), short(s.Name)))
+		}
+		known[s.Name] = true
+	}
+
+	return faults
+}
+
+func validateService(in v1beta1.Input, at *field.Path) field.ErrorList {
+	faults := validateEnum(in.Service.Type, at.Child("type"),
+		corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer)
+	faults = append(faults, apivalidation.ValidateAnnotations(in.Service.Annotations, at.Child("annotations"))...)
+
+	all := map[string]string{}
+	maps.Copy(all, in.Annotations)
+	maps.Copy(all, in.Service.Annotations)
+	if err := apivalidation.ValidateAnnotationsSize(all); err != nil {
+		faults = append(faults, field.Forbidden(at.Child("annotations"), "together with input.annotations the "+err.Error()))
 	}
 
 	return faults
@@ -221,7 +249,7 @@ func explain(faults field.ErrorList) string {
 
 	lines := make([]string, 0, len(faults))
 	for _, f := range faults {
-		lines = append(lines, f.Error())
+		lines = append(lines, line(f.Error()))
 	}
 	slices.Sort(lines)
 	lines = slices.Compact(lines)
@@ -244,7 +272,22 @@ func choice(patterns []string) string {
 // short returns the beginning of a text that is quoted in a fault, which may be
 // a whole book.
 func short(text string) string {
-	const most = 80
+	return cut(text, 80)
+}
+
+// line returns a text, of which others may have written parts, as it is shown in
+// a message: on one line, and not too long to be read.
+func line(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+
+		return ' '
+	}, cut(text, 1000))
+}
+
+func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

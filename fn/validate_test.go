@@ -41,7 +41,7 @@ func TestValidate(t *testing.T) {
 				"spec.markdowns: Required value: spec.markdowns is empty: add a file named \"SUMMARY.md\", which lists the chapters",
 				"spec.markdowns[SUMMARY.md]: Invalid value: must be a string",
 				"spec.replicas: Invalid value: must be a whole number",
-				`spec.resources.requests[memory]: Invalid value: "much": quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+				`spec.resources.requests[memory]: Invalid value: "much": must be a quantity such as "100m" or "64Mi"`,
 				"spec.viewerImage: Invalid value: must be a string",
 			},
 		},
