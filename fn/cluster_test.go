@@ -1,0 +1,555 @@
+package fn_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/crossplane-contrib/function-markdownview/fn"
+)
+
+type object = map[string]any
+
+// A cluster plays Crossplane, the API server and the controllers around one XR:
+// it stores what the function asks for as an API server stores it, and makes
+// viewers of it one small step at a time.
+type cluster struct {
+	t testing.TB
+
+	xr      object
+	input   object
+	objects map[string]object
+	// applied is what was last asked for of each object: a field that is no
+	// longer asked for is removed.
+	applied map[string]object
+
+	// viewers by the revision that they run.
+	viewers map[string]viewers
+	// stuck revisions never become available; with quota no pod is created.
+	stuck map[string]bool
+	quota bool
+	// expired is the revision whose rollout has exceeded its deadline.
+	expired string
+
+	// writes counts the changes of objects and of the XR's status.
+	writes int
+}
+
+type viewers struct{ total, available int }
+
+func newCluster(t testing.TB, xr, input object) *cluster {
+	t.Helper()
+
+	c := &cluster{
+		t:       t,
+		xr:      clone(xr),
+		input:   input,
+		objects: map[string]object{},
+		applied: map[string]object{},
+		viewers: map[string]viewers{},
+		stuck:   map[string]bool{},
+	}
+	c.stamp(c.xr, "kubectl")
+	metadata(c.xr)["generation"] = 1.0
+	metadata(c.xr)["finalizers"] = []any{"composite.apiextensions.crossplane.io"}
+	child(c.xr, "spec")["crossplane"] = object{
+		"compositionRef":          object{"name": "markdownview"},
+		"compositionRevisionRef":  object{"name": "markdownview-0a1b2c3"},
+		"compositionUpdatePolicy": "Automatic",
+	}
+
+	return c
+}
+
+// edit changes the spec of the XR, as a user does.
+func (c *cluster) edit(change func(spec object)) {
+	change(child(c.xr, "spec"))
+	metadata(c.xr)["generation"] = number(metadata(c.xr)["generation"]) + 1
+}
+
+// scale changes the replicas of the Deployment, as an autoscaler does.
+func (c *cluster) scale(replicas float64) {
+	d := c.objects["deployment"]
+	if child(d, "spec")["replicas"] == replicas {
+		return
+	}
+	child(d, "spec")["replicas"] = replicas
+	metadata(d)["generation"] = number(metadata(d)["generation"]) + 1
+	c.touch(d)
+}
+
+// lose deletes a composed resource, and what Kubernetes deletes with it.
+func (c *cluster) lose(key string) {
+	delete(c.objects, key)
+	delete(c.applied, key)
+	if key == "deployment" {
+		clear(c.viewers)
+	}
+}
+
+// request returns what Crossplane sends to the function.
+func (c *cluster) request() *fnv1.RunFunctionRequest {
+	req := &fnv1.RunFunctionRequest{
+		Meta:     &fnv1.RequestMeta{Tag: "tag"},
+		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: toStruct(c.t, c.xr)}},
+		Desired:  &fnv1.State{},
+		Context:  &structpb.Struct{},
+	}
+	if c.input != nil {
+		req.Input = toStruct(c.t, c.input)
+	}
+	for key, o := range c.objects {
+		if req.Observed.Resources == nil {
+			req.Observed.Resources = map[string]*fnv1.Resource{}
+		}
+		req.Observed.Resources[key] = &fnv1.Resource{Resource: toStruct(c.t, o)}
+	}
+
+	return req
+}
+
+// reconcile runs the function once and does what Crossplane does with the
+// answer.
+func (c *cluster) reconcile() *fnv1.RunFunctionResponse {
+	c.t.Helper()
+
+	rsp := checkLaws(c.t, c.request())
+	if isFatal(rsp) {
+		c.setConditions(rsp, false, false)
+
+		return rsp
+	}
+
+	for key := range c.objects {
+		if _, ok := rsp.GetDesired().GetResources()[key]; !ok {
+			c.t.Errorf("%s is no longer desired: Crossplane would delete it", key)
+		}
+	}
+	ready := true
+	for key, r := range rsp.GetDesired().GetResources() {
+		c.apply(key, r.GetResource().AsMap())
+		ready = ready && r.GetReady() == fnv1.Ready_READY_TRUE
+	}
+
+	status := rsp.GetDesired().GetComposite().GetResource().AsMap()["status"].(object) //nolint:forcetypeassert // The laws have it.
+	before := clone(child(c.xr, "status"))
+	conditions := before["conditions"]
+	delete(before, "conditions")
+	if !reflect.DeepEqual(before, status) {
+		c.writes++
+	}
+	c.xr["status"] = clone(status)
+	child(c.xr, "status")["conditions"] = conditions
+	c.setConditions(rsp, true, ready)
+
+	return rsp
+}
+
+func (c *cluster) setConditions(rsp *fnv1.RunFunctionResponse, synced, ready bool) {
+	all := []object{
+		{"type": "Synced", "status": statusOf(synced), "reason": "Reconcile"},
+		{"type": "Ready", "status": statusOf(ready), "reason": "Composed"},
+	}
+	for _, cond := range rsp.GetConditions() {
+		all = append(all, object{
+			"type":    cond.GetType(),
+			"status":  statusOf(cond.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE),
+			"reason":  cond.GetReason(),
+			"message": cond.GetMessage(),
+		})
+	}
+	list := make([]any, len(all))
+	for i := range all {
+		all[i]["lastTransitionTime"] = "2026-01-02T03:04:05Z"
+		list[i] = all[i]
+	}
+	if !reflect.DeepEqual(child(c.xr, "status")["conditions"], list) {
+		c.writes++
+	}
+	child(c.xr, "status")["conditions"] = list
+}
+
+// apply stores an object as server-side apply does: fields of others stay.
+func (c *cluster) apply(key string, desired object) {
+	live, ok := c.objects[key]
+	if !ok {
+		live = clone(desired)
+		c.stamp(live, "apiextensions.crossplane.io/composed/0a1b2c3")
+		metadata(live)["namespace"] = namespaceOf(c.xr, c.input)
+		metadata(live)["ownerReferences"] = []any{object{
+			"apiVersion": c.xr["apiVersion"], "kind": c.xr["kind"], "name": metadata(c.xr)["name"], "uid": metadata(c.xr)["uid"],
+			"controller": true, "blockOwnerDeletion": true,
+		}}
+		if key == "deployment" {
+			metadata(live)["generation"] = 1.0
+		}
+		setDefaults(key, live)
+		c.objects[key], c.applied[key] = live, clone(desired)
+		c.writes++
+
+		return
+	}
+
+	before := clone(live)
+	prune(live, c.applied[key], desired)
+	mergeInto(live, desired)
+	setDefaults(key, live)
+	c.applied[key] = clone(desired)
+	if reflect.DeepEqual(before, live) {
+		return
+	}
+	if key == "deployment" && !reflect.DeepEqual(before["spec"], live["spec"]) {
+		metadata(live)["generation"] = number(metadata(live)["generation"]) + 1
+	}
+	c.touch(live)
+}
+
+// prune removes from live what was asked for before and is not asked for now.
+func prune(live, before, now object) {
+	for name, was := range before {
+		is, ok := now[name]
+		if !ok {
+			delete(live, name)
+
+			continue
+		}
+		l, isMap := live[name].(object)
+		w, wasMap := was.(object)
+		n, nowMap := is.(object)
+		if isMap && wasMap && nowMap {
+			prune(l, w, n)
+		}
+	}
+}
+
+// mergeInto merges maps field by field, and lists element by element where they
+// are as long as before.
+func mergeInto(live, desired object) {
+	for name, value := range desired {
+		live[name] = merged(live[name], value)
+	}
+}
+
+func merged(live, desired any) any {
+	switch d := desired.(type) {
+	case object:
+		l, ok := live.(object)
+		if !ok {
+			return clone(d)
+		}
+		mergeInto(l, d)
+
+		return l
+	case []any:
+		l, ok := live.([]any)
+		if !ok || len(l) != len(d) {
+			return slices.Clone(d)
+		}
+		for i := range d {
+			l[i] = merged(l[i], d[i])
+		}
+
+		return l
+	default:
+		return desired
+	}
+}
+
+// step lets the controllers do one thing, and returns whether there was one.
+func (c *cluster) step() bool {
+	return c.stepService() || c.stepDeployment()
+}
+
+// stepService gives a LoadBalancer its address.
+func (c *cluster) stepService() bool {
+	s, ok := c.objects["service"]
+	if !ok || child(s, "spec")["type"] != "LoadBalancer" || len(child(child(s, "status"), "loadBalancer")) > 0 {
+		return false
+	}
+	child(s, "status")["loadBalancer"] = object{"ingress": []any{object{"ip": "192.0.2.1", "ipMode": "VIP"}}}
+	c.touch(s)
+
+	return true
+}
+
+// stepDeployment plays the Deployment controller and the kubelet: with maxSurge
+// 1 and maxUnavailable 0 a viewer is added, becomes available, and an old one is
+// taken away.
+func (c *cluster) stepDeployment() bool {
+	d, ok := c.objects["deployment"]
+	if !ok {
+		return false
+	}
+
+	wanted := int(number(child(d, "spec")["replicas"]))
+	revision := revisionOf(d)
+	current := c.viewers[revision]
+	old, all := viewers{}, current
+	for r, v := range c.viewers {
+		if r != revision {
+			old.total += v.total
+			old.available += v.available
+			all.total += v.total
+			all.available += v.available
+		}
+	}
+
+	switch {
+	case number(child(d, "status")["observedGeneration"]) != number(metadata(d)["generation"]):
+	case current.total > wanted:
+		current.total--
+		current.available = min(current.available, current.total)
+	case old.total > 0 && (all.available > wanted || old.available < old.total || wanted == 0):
+		c.retire(revision)
+	case current.total < wanted && all.total < wanted+1 && !c.quota:
+		current.total++
+	case current.available < current.total && !c.stuck[revision]:
+		current.available++
+	}
+	c.viewers[revision] = current
+
+	return c.report(d, revision, wanted)
+}
+
+// retire takes away one viewer of an old revision, an unavailable one first.
+func (c *cluster) retire(revision string) {
+	old := slices.DeleteFunc(slices.Sorted(maps.Keys(c.viewers)), func(r string) bool { return r == revision || c.viewers[r].total == 0 })
+	r := old[0]
+	if i := slices.IndexFunc(old, func(r string) bool { return c.viewers[r].available < c.viewers[r].total }); i >= 0 {
+		r = old[i]
+	}
+	v := c.viewers[r]
+	v.total--
+	v.available = min(v.available, v.total)
+	c.viewers[r] = v
+}
+
+// report writes the status of the Deployment, and returns whether it changed.
+func (c *cluster) report(d object, revision string, wanted int) bool {
+	current, all := c.viewers[revision], viewers{}
+	for _, v := range c.viewers {
+		all.total += v.total
+		all.available += v.available
+	}
+
+	status := object{"observedGeneration": metadata(d)["generation"]}
+	for name, n := range map[string]int{
+		"replicas":            all.total,
+		"updatedReplicas":     current.total,
+		"readyReplicas":       all.available,
+		"availableReplicas":   all.available,
+		"unavailableReplicas": max(0, max(wanted, all.total)-all.available),
+	} {
+		// Kubernetes leaves a zero out.
+		if n != 0 {
+			status[name] = float64(n)
+		}
+	}
+
+	conditions := []any{
+		deploymentCondition("Available", all.available >= wanted, "MinimumReplicasAvailable", "Deployment has minimum availability."),
+	}
+	done := current.total == wanted && current.available == wanted && all.total == wanted
+	// What timed out stays so until it makes progress.
+	stuck := c.stuck[revision] && !done && current.total > 0 &&
+		(c.expired == revision || number(child(d, "status")["observedGeneration"]) == number(metadata(d)["generation"]))
+	c.expired = ""
+	if stuck {
+		c.expired = revision
+	}
+	switch {
+	case c.quota && current.total < wanted:
+		conditions = append(conditions,
+			deploymentCondition("ReplicaFailure", true, "FailedCreate", `pods "viewer" is forbidden: exceeded quota: pods.`),
+			deploymentCondition("Progressing", true, "ReplicaSetUpdated", "ReplicaSet is progressing."))
+	case stuck:
+		conditions = append(conditions,
+			deploymentCondition("Progressing", false, "ProgressDeadlineExceeded", `ReplicaSet "viewer-0a1b2c3" has timed out progressing.`))
+	case done:
+		conditions = append(conditions, deploymentCondition("Progressing", true, "NewReplicaSetAvailable", "ReplicaSet has successfully progressed."))
+	default:
+		conditions = append(conditions, deploymentCondition("Progressing", true, "ReplicaSetUpdated", "ReplicaSet is progressing."))
+	}
+	status["conditions"] = conditions
+
+	if reflect.DeepEqual(d["status"], status) {
+		return false
+	}
+	d["status"] = status
+	metadata(d)["annotations"] = merged(metadata(d)["annotations"], object{"deployment.kubernetes.io/revision": "1"})
+	c.touch(d)
+
+	return true
+}
+
+func deploymentCondition(kind string, status bool, reason, message string) object {
+	return object{
+		"type": kind, "status": statusOf(status), "reason": reason, "message": message,
+		"lastTransitionTime": "2026-01-02T03:04:05Z", "lastUpdateTime": "2026-01-02T03:04:05Z",
+	}
+}
+
+// stamp sets the metadata that an API server sets.
+func (c *cluster) stamp(o object, manager string) {
+	m := metadata(o)
+	m["uid"] = fmt.Sprintf("00000000-0000-4000-8000-%012d", len(c.objects)+1)
+	m["creationTimestamp"] = "2026-01-02T03:04:05Z"
+	m["resourceVersion"] = "1"
+	m["managedFields"] = []any{object{
+		"apiVersion": o["apiVersion"], "fieldsType": "FieldsV1", "manager": manager, "operation": "Apply", "time": "2026-01-02T03:04:05Z",
+		"fieldsV1": object{"f:metadata": object{"f:labels": object{"f:app.kubernetes.io/name": object{}}}, "f:spec": object{".": object{}}},
+	}}
+}
+
+func (c *cluster) touch(o object) {
+	c.writes++
+	rv, err := strconv.Atoi(metadata(o)["resourceVersion"].(string)) //nolint:forcetypeassert // See stamp.
+	if err != nil {
+		c.t.Fatalf("cannot read resourceVersion: %v", err)
+	}
+	metadata(o)["resourceVersion"] = strconv.Itoa(rv + 1)
+}
+
+// setDefaults sets what the API server sets in an object of ours.
+func setDefaults(key string, o object) {
+	switch key {
+	case "deployment":
+		spec := child(o, "spec")
+		setDefault(spec, object{"replicas": 1.0, "progressDeadlineSeconds": 600.0, "revisionHistoryLimit": 10.0})
+		pod := child(child(spec, "template"), "spec")
+		setDefault(pod, object{"dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "schedulerName": "default-scheduler"})
+		for _, item := range pod["containers"].([]any) { //nolint:forcetypeassert // A pod has containers.
+			setContainerDefaults(item.(object)) //nolint:forcetypeassert // Of objects.
+		}
+		for _, item := range pod["volumes"].([]any) { //nolint:forcetypeassert // Our pod has volumes.
+			if cm, ok := item.(object)["configMap"].(object); ok { //nolint:forcetypeassert // Of objects.
+				setDefault(cm, object{"defaultMode": 420.0})
+			}
+		}
+		setDefault(o, object{"status": object{}})
+	case "service":
+		setDefault(child(o, "spec"), object{
+			"clusterIP": "10.96.0.10", "clusterIPs": []any{"10.96.0.10"}, "internalTrafficPolicy": "Cluster",
+			"ipFamilies": []any{"IPv4"}, "ipFamilyPolicy": "SingleStack", "sessionAffinity": "None",
+		})
+		setDefault(o, object{"status": object{"loadBalancer": object{}}})
+	}
+}
+
+func setContainerDefaults(container object) {
+	setDefault(container, object{
+		"imagePullPolicy":        "IfNotPresent",
+		"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
+	})
+	for _, name := range []string{"startupProbe", "readinessProbe", "livenessProbe"} {
+		probe, ok := container[name].(object)
+		if !ok {
+			continue
+		}
+		setDefault(probe, object{"timeoutSeconds": 1.0, "periodSeconds": 10.0, "successThreshold": 1.0, "failureThreshold": 3.0})
+		if get, ok := probe["httpGet"].(object); ok {
+			setDefault(get, object{"scheme": "HTTP"})
+		}
+	}
+}
+
+func setDefault(o, defaults object) {
+	for name, value := range defaults {
+		if _, ok := o[name]; !ok {
+			o[name] = value
+		}
+	}
+}
+
+func run(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
+	t.Helper()
+
+	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(context.Background(), req)
+	if err != nil {
+		t.Fatalf("RunFunction(...): %v", err)
+	}
+
+	return rsp
+}
+
+func isFatal(rsp *fnv1.RunFunctionResponse) bool {
+	return slices.ContainsFunc(rsp.GetResults(), func(r *fnv1.Result) bool { return r.GetSeverity() == fnv1.Severity_SEVERITY_FATAL })
+}
+
+func toStruct(t testing.TB, o object) *structpb.Struct {
+	t.Helper()
+
+	s, err := structpb.NewStruct(o)
+	if err != nil {
+		t.Fatalf("cannot make a Struct: %v", err)
+	}
+
+	return s
+}
+
+func namespaceOf(xr, input object) string {
+	claim, _ := child(xr, "spec")["claimRef"].(object)
+	for _, o := range []object{metadata(xr), claim, input} {
+		if ns, ok := o["namespace"].(string); ok {
+			return ns
+		}
+	}
+
+	return ""
+}
+
+func revisionOf(deployment object) string {
+	template := child(child(deployment, "spec"), "template")
+	revision, _ := child(metadata(template), "annotations")["markdownview.fn.crossplane.io/revision"].(string)
+
+	return revision
+}
+
+func metadata(o object) object { return child(o, "metadata") }
+
+// child returns an object's object, made where there is none.
+func child(o object, name string) object {
+	if existing, ok := o[name].(object); ok {
+		return existing
+	}
+	made := object{}
+	o[name] = made
+
+	return made
+}
+
+func number(v any) float64 {
+	n, _ := v.(float64)
+
+	return n
+}
+
+func statusOf(status bool) string {
+	if status {
+		return "True"
+	}
+
+	return "False"
+}
+
+func clone(o object) object {
+	b, err := json.Marshal(o)
+	if err != nil {
+		panic(fmt.Sprintf("cannot encode an object: %v", err))
+	}
+	out := object{}
+	if err := json.Unmarshal(b, &out); err != nil {
+		panic(fmt.Sprintf("cannot decode an object: %v", err))
+	}
+
+	return out
+}

@@ -1,0 +1,199 @@
+package fn_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
+)
+
+// Each target takes a minute or more of fuzzing with make fuzz; go test runs its
+// seeds, those below testdata/fuzz included.
+
+// FuzzBytes feeds requests as they come from the wire.
+func FuzzBytes(f *testing.F) {
+	for _, req := range goldenRequests(f) {
+		f.Add(marshal(f, req))
+	}
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		req := &fnv1.RunFunctionRequest{}
+		if err := proto.Unmarshal(wire, req); err != nil {
+			return
+		}
+		checkLaws(t, req)
+	})
+}
+
+// FuzzRequest feeds requests that Crossplane could send.
+func FuzzRequest(f *testing.F) {
+	addSeeds(f, 100)
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		checkLaws(t, generate(t, sample.New(choices)))
+	})
+}
+
+// FuzzCorruptRequest feeds requests that no Crossplane sends.
+func FuzzCorruptRequest(f *testing.F) {
+	addSeeds(f, 200)
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		s := sample.New(choices)
+		req := generate(t, s)
+		corrupt(s, req)
+		checkLaws(t, req)
+	})
+}
+
+// FuzzLife tells lives.
+func FuzzLife(f *testing.F) {
+	addSeeds(f, 1)
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		live(t, sample.New(choices))
+	})
+}
+
+// FuzzTemplates feeds templates that are any JSON.
+func FuzzTemplates(f *testing.F) {
+	for _, seed := range [][3]string{
+		{`{}`, `{}`, `{}`},
+		{`{"data":{"a":"b"}}`, `{"spec":{"template":{"spec":{"containers":[{"name":"mdbook","env":[{"name":"A","value":"b"}]}]}}}}`, `{"spec":{"ports":[{"port":80,"name":"web"}]}}`},
+		{`{"data":null}`, `{"spec":{"template":{"spec":{"containers":[{"name":"mdbook","$patch":"delete"}]}}}}`, `{"spec":{"type":null}}`},
+		{`{"$patch":"delete"}`, `{"spec":{"template":{"spec":null}}}`, `{"spec":{"ports":null}}`},
+		{`{"$patch":"replace"}`, `{"spec":{"template":{"spec":{"$setElementOrder/containers":["x"]}}}}`, `{"spec":{"ports":[{"$patch":"replace"}]}}`},
+		{`{"metadata":{"labels":{"a b":"c"}}}`, `{"spec":{"template":{"spec":{"$retainKeys":5,"containers":[{"name":"mdbook","$deleteFromPrimitiveList/args":{}}]}}}}`, `{"metadata":{"uid":"x","resourceVersion":"1"}}`},
+		{`{"binaryData":{"SUMMARY.md":"Zw=="}}`, `{"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate"}}}`, `{"spec":{"$patch":"replace"}}`},
+	} {
+		f.Add(seed[0], seed[1], seed[2])
+	}
+	settled := goldenRequests(f)["available"]
+	f.Fuzz(func(t *testing.T, configMap, deployment, service string) {
+		templates := map[string]*structpb.Value{}
+		for name, text := range map[string]string{"configMap": configMap, "deployment": deployment, "service": service} {
+			v := &structpb.Value{}
+			if v.UnmarshalJSON([]byte(text)) != nil {
+				return
+			}
+			templates[name] = v
+		}
+		req := proto.Clone(settled).(*fnv1.RunFunctionRequest) //nolint:forcetypeassert // It is a clone.
+		req.Input = &structpb.Struct{Fields: map[string]*structpb.Value{"templates": structpb.NewStructValue(&structpb.Struct{Fields: templates})}}
+		checkLaws(t, req)
+	})
+}
+
+// FuzzNames feeds two names of XRs. It is law 6.
+func FuzzNames(f *testing.F) {
+	for _, name := range []string{
+		"a", "0", "sample", "a.b", "a-b", "1.2.3.4", strings.Repeat("a", 56), strings.Repeat("a", 57), strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("a", 253),
+		strings.Repeat("a.", 126) + "b", strings.Repeat("a", 52) + ".b", strings.Repeat("a", 51) + "-.b",
+	} {
+		f.Add(name, name+"b")
+		f.Add(name, strings.ReplaceAll(name, ".", "-"))
+		f.Add(name, "sample")
+	}
+	f.Fuzz(func(t *testing.T, one, other string) {
+		if len(validation.IsDNS1123Subdomain(one)) > 0 || len(validation.IsDNS1123Subdomain(other)) > 0 {
+			return
+		}
+		first, second := composedOf(t, one), composedOf(t, other)
+		for _, key := range ours {
+			a, b := nameAndInstance(first[key]), nameAndInstance(second[key])
+			if (one == other) != (a[0] == b[0]) || (one == other) != (a[1] == b[1]) {
+				t.Errorf("law 6: XRs %q and %q have %s %q and %q", one, other, key, a, b)
+			}
+		}
+	})
+}
+
+// composedOf returns what is composed of an XR by its name.
+func composedOf(t testing.TB, name string) map[string]*fnv1.Resource {
+	t.Helper()
+
+	view := viewOf(object{"markdowns": book("text")})
+	metadata(view)["name"] = name
+	rsp := checkLaws(t, newCluster(t, view, nil).request())
+	if isFatal(rsp) {
+		t.Fatalf("law 6: legal name %q is refused: %v", name, rsp.GetResults())
+	}
+
+	return rsp.GetDesired().GetResources()
+}
+
+func nameAndInstance(r *fnv1.Resource) [2]string {
+	m := r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()
+
+	return [2]string{
+		m["name"].GetStringValue(),
+		m["labels"].GetStructValue().GetFields()["app.kubernetes.io/instance"].GetStringValue(),
+	}
+}
+
+// FuzzText feeds texts. It is law 7.
+func FuzzText(f *testing.F) {
+	for _, text := range []string{"", "\n", "\r\n", "\t", "a \n", "\u0085", "\u2028", "\ufeff", "👩‍👩‍👧‍👦", "\u202eabc", "\x00"} {
+		f.Add("page.md", text)
+	}
+	f.Fuzz(func(t *testing.T, name, text string) {
+		if !utf8.ValidString(text) || len(text) > 1<<20-4 || name == "SUMMARY.md" || name == "print.md" || len(validation.IsConfigMapKey(name)) > 0 {
+			return
+		}
+		checkText(t, name, text)
+	})
+}
+
+// TestLargestText tells of texts that are too large to fuzz with.
+func TestLargestText(t *testing.T) {
+	const most = 1<<20 - len("# S\n")
+	for _, char := range []string{"x", "\n", "\u2028", "\x00"} {
+		checkText(t, "page.md", strings.Repeat(char, most/len(char)))
+	}
+}
+
+func checkText(t *testing.T, name, text string) {
+	t.Helper()
+
+	rsp := checkLaws(t, newCluster(t, viewOf(object{"markdowns": object{"SUMMARY.md": "# S\n", name: text}}), nil).request())
+	if isFatal(rsp) {
+		t.Fatalf("law 7: file %q is refused: %v", name, rsp.GetResults())
+	}
+	if got := rsp.GetDesired().GetResources()["configmap"].GetResource().GetFields()["data"].GetStructValue().GetFields()[name].GetStringValue(); got != text {
+		t.Errorf("law 7: file %q changed", name)
+	}
+}
+
+// addSeeds adds what n random samples are drawn from.
+func addSeeds(f *testing.F, n uint64) {
+	f.Helper()
+
+	f.Add([]byte{})
+	for seed := range n {
+		f.Add(sample.RandomBytes(seed))
+	}
+}
+
+// goldenRequests are the requests of testdata by their names.
+func goldenRequests(t testing.TB) map[string]*fnv1.RunFunctionRequest {
+	t.Helper()
+
+	paths, err := filepath.Glob(filepath.Join("testdata", "requests", "*.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("cannot find golden requests: %v", err)
+	}
+	requests := map[string]*fnv1.RunFunctionRequest{}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatalf("cannot read a golden request: %v", err)
+		}
+		requests[strings.TrimSuffix(filepath.Base(path), ".json")] = unmarshalRequest(t, b)
+	}
+
+	return requests
+}

@@ -1,0 +1,341 @@
+package fn_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+)
+
+// The golden requests hold what a release composed, as an API server stored it.
+// They are not made anew when the function changes: a change that would roll
+// every live viewer shows as a difference of the settled answers.
+var (
+	update   = flag.Bool("update", false, "write the golden responses")
+	requests = flag.Bool("update-requests", false, "write the golden requests")
+)
+
+// TestGolden compares the answers to the golden requests, byte for byte, and
+// checks the laws for them.
+func TestGolden(t *testing.T) {
+	if *requests {
+		for name, req := range scenarios(t) {
+			writeGolden(t, filepath.Join("testdata", "requests", name+".json"), req)
+		}
+	}
+
+	for name, req := range goldenRequests(t) {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join("testdata", "responses", name+".json")
+			rsp := checkLaws(t, req)
+			if *update {
+				writeGolden(t, path, rsp)
+			}
+
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatalf("cannot read the golden response: %v", err)
+			}
+			want := &fnv1.RunFunctionResponse{}
+			if err := protojson.Unmarshal(b, want); err != nil {
+				t.Fatalf("cannot decode the golden response: %v", err)
+			}
+			if diff := cmp.Diff(want, rsp, protocmp.Transform()); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", path, diff)
+			}
+		})
+	}
+}
+
+// TestGoldenSettled checks that the answers to the requests of a settled life
+// ask for what is there: law 5 across releases.
+func TestGoldenSettled(t *testing.T) {
+	all := goldenRequests(t)
+	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled"} {
+		req, ok := all[name]
+		if !ok {
+			t.Fatalf("there is no golden request %s", name)
+		}
+		t.Run(name, func(t *testing.T) {
+			rsp := checkLaws(t, req)
+			if len(rsp.GetResults()) > 0 {
+				t.Errorf("law 5: events while nothing changes: %v", rsp.GetResults())
+			}
+			for _, key := range ours {
+				r := rsp.GetDesired().GetResources()[key]
+				if r.GetReady() != fnv1.Ready_READY_TRUE {
+					t.Errorf("law 5: %s is not ready", key)
+				}
+				live := req.GetObserved().GetResources()[key].GetResource().AsMap()
+				after := clone(live)
+				mergeInto(after, r.GetResource().AsMap())
+				if diff := cmp.Diff(live, after); diff != "" {
+					t.Errorf("law 5: applying %s again changes it: -live, +after:\n%s", key, diff)
+				}
+			}
+		})
+	}
+}
+
+// scenarios returns the golden requests: the moments of lives.
+func scenarios(t *testing.T) map[string]*fnv1.RunFunctionRequest {
+	t.Helper()
+
+	out := map[string]*fnv1.RunFunctionRequest{}
+	maps.Copy(out, usual(t))
+	maps.Copy(out, troubled(t))
+	maps.Copy(out, dressed(t))
+	maps.Copy(out, faulty(t))
+
+	return out
+}
+
+// usual is the life of a book.
+func usual(t *testing.T) map[string]*fnv1.RunFunctionRequest {
+	t.Helper()
+
+	out := map[string]*fnv1.RunFunctionRequest{}
+	c := newCluster(t, viewOf(object{"markdowns": book("# Page\n\nText.\n"), "replicas": 2.0}), nil)
+	out["first"] = c.request()
+	c.reconcile()
+	out["created"] = c.request()
+	for range 4 {
+		c.step()
+		c.reconcile()
+	}
+	out["progressing"] = c.request()
+	c.settle()
+	out["available"] = c.request()
+	c.edit(func(spec object) { spec["markdowns"] = book("# Page\r\n\r\nOther text.\u0085\u2028\ufeff \t\n") })
+	out["changed"] = c.request()
+	c.reconcile()
+	c.step()
+	c.step()
+	out["rolling-out"] = c.request()
+	c.settle()
+	c.edit(func(spec object) {
+		markdowns := child(spec, "markdowns")
+		delete(markdowns, "page.md")
+		markdowns["new.md"] = ""
+	})
+	out["renamed-file"] = c.request()
+	c.settle()
+
+	c.edit(func(spec object) { delete(spec, "replicas") })
+	c.reconcile()
+	c.scale(4)
+	c.settle()
+	out["autoscaled"] = c.request()
+	c.scale(0)
+	out["scaling-to-zero"] = c.request()
+	c.settle()
+	out["scaled-to-zero"] = c.request()
+
+	return out
+}
+
+// troubled is the life of a book that has it hard.
+func troubled(t *testing.T) map[string]*fnv1.RunFunctionRequest {
+	t.Helper()
+
+	out := map[string]*fnv1.RunFunctionRequest{}
+	c := newCluster(t, viewOf(object{"markdowns": book("text"), "replicas": 2.0}), nil)
+	c.settle()
+	c.edit(func(spec object) { spec["viewerImage"] = "example.com/broken:v1" })
+	c.reconcile()
+	broken := revisionOf(c.objects["deployment"])
+	c.stuck[broken] = true
+	c.settle()
+	out["stuck"] = c.request()
+	c.edit(func(spec object) { delete(spec, "viewerImage") })
+	out["mended"] = c.request()
+	c.settle()
+	c.quota = true
+	c.edit(func(spec object) { spec["replicas"] = 3.0 })
+	for range 4 {
+		c.reconcile()
+		c.step()
+	}
+	out["no-quota"] = c.request()
+	c.quota = false
+	c.settle()
+	c.lose("configmap")
+	out["configmap-lost"] = c.request()
+	c.settle()
+	c.lose("service")
+	out["service-lost"] = c.request()
+	c.settle()
+	c.lose("deployment")
+	out["deployment-lost"] = c.request()
+	c.reconcile()
+	c.step()
+	out["deployment-again"] = c.request()
+	c.settle()
+	metadata(c.xr)["deletionTimestamp"] = "2026-01-02T03:04:05Z"
+	out["deleted"] = c.request()
+
+	return out
+}
+
+// dressed are books in other clothes.
+func dressed(t *testing.T) map[string]*fnv1.RunFunctionRequest {
+	t.Helper()
+
+	out := map[string]*fnv1.RunFunctionRequest{}
+	lifeOf := func(name string, xr, input object) *cluster {
+		c := newCluster(t, xr, input)
+		out[name+"-first"] = c.request()
+		c.settle()
+		out[name+"-available"] = c.request()
+
+		return c
+	}
+
+	claimed := viewOf(object{"markdowns": book("text"), "claimRef": object{"apiVersion": "example.com/v1", "kind": "Book", "namespace": "team", "name": "book"}})
+	claimed["apiVersion"], claimed["kind"] = "example.com/v1", "XBook"
+	metadata(claimed)["name"] = "book-x7k2p"
+	delete(metadata(claimed), "namespace")
+	lifeOf("claim", claimed, nil)
+
+	wide := viewOf(object{"markdowns": book("text")})
+	metadata(wide)["name"] = "docs.example.com"
+	delete(metadata(wide), "namespace")
+	lifeOf("cluster-scoped", wide, object{"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input", "namespace": "books"})
+
+	tutorial := viewOf(object{"markdowns": book("一ページ目のコンテンツです。\n"), "replicas": 1.0, "viewerImage": "peaceiris/mdbook:latest"})
+	tutorial["apiVersion"] = "view.zoetrope.github.io/v1"
+	metadata(tutorial)["name"] = "markdownview-sample"
+	lifeOf("tutorial", tutorial, object{
+		"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input",
+		"statusFields": []any{"status"},
+	})
+
+	c := lifeOf("input", viewOf(object{"markdowns": book("text"), "resources": object{"requests": object{"memory": "512Mi"}}}), fullInput())
+	req := c.request()
+	req.Context = toStruct(t, object{"apiextensions.crossplane.io/environment": object{"region": "eu"}})
+	req.Desired = &fnv1.State{
+		Composite: &fnv1.Resource{
+			Resource:          toStruct(t, object{"apiVersion": "example.com/v1", "kind": "X", "status": object{"theirs": "stays", "url": "replaced"}}),
+			ConnectionDetails: map[string][]byte{"password": []byte("secret")},
+			Ready:             fnv1.Ready_READY_FALSE,
+		},
+		Resources: map[string]*fnv1.Resource{
+			"bucket": {
+				Resource:          toStruct(t, object{"apiVersion": "example.com/v1", "kind": "Bucket", "spec": object{"null": nil}}),
+				ConnectionDetails: map[string][]byte{"key": {0, 255}},
+				Ready:             fnv1.Ready_READY_TRUE,
+			},
+		},
+	}
+	out["pipeline"] = req
+
+	return out
+}
+
+// faulty are books that cannot be composed.
+func faulty(t *testing.T) map[string]*fnv1.RunFunctionRequest {
+	t.Helper()
+
+	badSpec := object{
+		"markdowns": object{"a b.md": "text"}, "replicas": 9.0, "viewerImage": "No Image",
+		"resources": object{"requests": object{"memory": "2Gi", "gpu": "1"}, "limits": object{"memory": "1Gi"}},
+	}
+	badInput := object{
+		"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input",
+		"viewerImgae": "example.com/mdbook:v1",
+		"ttl":         "soon",
+		"templates":   object{"deployment": object{"metadata": object{"name": "other"}}, "service": object{"spec": object{"port": 80.0}}},
+	}
+	good := viewOf(object{"markdowns": book("text")})
+
+	lived := newCluster(t, good, nil)
+	lived.settle()
+	lived.input = badInput
+
+	out := map[string]*fnv1.RunFunctionRequest{
+		"invalid-spec":           newCluster(t, viewOf(badSpec), nil).request(),
+		"invalid-input":          newCluster(t, good, badInput).request(),
+		"invalid-both":           newCluster(t, viewOf(badSpec), badInput).request(),
+		"invalid-input-and-live": lived.request(),
+		"image-not-allowed": newCluster(t, viewOf(object{"markdowns": book("text"), "viewerImage": "mdbook:latest"}), object{
+			"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input",
+			"allowedImages": []any{"docker.io/peaceiris/mdbook", "*.example.com/*:v1"},
+		}).request(),
+		"empty": {},
+	}
+	conflict := newCluster(t, good, nil).request()
+	conflict.Desired = &fnv1.State{Resources: map[string]*fnv1.Resource{"service": {Resource: toStruct(t, object{"apiVersion": "example.com/v1", "kind": "Bucket"})}}}
+	out["conflict"] = conflict
+
+	return out
+}
+
+func fullInput() object {
+	return object{
+		"apiVersion":       "markdownview.fn.crossplane.io/v1beta1",
+		"kind":             "Input",
+		"viewerImage":      "registry.example.com/mdbook:v0.5.4",
+		"allowedImages":    []any{"registry.example.com/*"},
+		"resources":        object{"requests": object{"cpu": "20m", "memory": "128Mi"}, "limits": object{"cpu": "1"}},
+		"imagePullPolicy":  "Always",
+		"imagePullSecrets": []any{object{"name": "registry"}},
+		"service":          object{"type": "LoadBalancer", "annotations": object{"example.com/scheme": "internal"}},
+		"labels":           object{"team": "docs"},
+		"annotations":      object{"example.com/owner": "docs@example.com"},
+		"ttl":              "1m",
+		"templates": object{
+			"configMap": object{"binaryData": object{"logo.png": "iVBORw0KGgo="}},
+			"deployment": object{"spec": object{"template": object{
+				"metadata": object{"annotations": object{"sidecar.istio.io/inject": "false"}},
+				"spec": object{
+					"tolerations":               []any{object{"key": "books", "operator": "Exists"}},
+					"topologySpreadConstraints": []any{object{"maxSkew": 1.0, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}},
+					"containers":                []any{object{"name": "mdbook", "env": []any{object{"name": "MDBOOK_BOOK__TITLE", "value": `"Docs"`}}}},
+				},
+			}}},
+			"service": object{"spec": object{"ipFamilyPolicy": "PreferDualStack"}},
+		},
+	}
+}
+
+// writeGolden writes a message as JSON. The protobuf module spaces its JSON
+// differently from build to build, so it is spaced again.
+func writeGolden(t testing.TB, path string, m proto.Message) {
+	t.Helper()
+
+	b, err := protojson.Marshal(m)
+	if err != nil {
+		t.Fatalf("cannot encode %s: %v", path, err)
+	}
+	out := bytes.Buffer{}
+	if err := json.Indent(&out, b, "", "  "); err != nil {
+		t.Fatalf("cannot indent %s: %v", path, err)
+	}
+	out.WriteByte('\n')
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		t.Fatalf("cannot make a folder: %v", err)
+	}
+	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+		t.Fatalf("cannot write a golden file: %v", err)
+	}
+}
+
+func unmarshalRequest(t testing.TB, b []byte) *fnv1.RunFunctionRequest {
+	t.Helper()
+
+	req := &fnv1.RunFunctionRequest{}
+	if err := protojson.Unmarshal(b, req); err != nil {
+		t.Fatalf("cannot decode a golden request: %v", err)
+	}
+
+	return req
+}

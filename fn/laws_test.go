@@ -1,0 +1,432 @@
+package fn_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/distribution/reference"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/fn"
+)
+
+// ours are the keys of the resources that the function composes.
+var ours = []string{"configmap", "deployment", "service"}
+
+// checkLaws runs the function and fails the test where the answer breaks a law
+// that holds for every single answer. The laws are numbered as in doc.go.
+func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
+	t.Helper()
+
+	before := marshal(t, req)
+	rsp := run(t, req)
+
+	lawAccepted(t, req, rsp)
+	lawDeterministic(t, req, rsp, before)
+	if isFatal(rsp) {
+		lawFatal(t, req, rsp)
+
+		return rsp
+	}
+	lawNothingLost(t, req, rsp)
+	lawKubernetes(t, req, rsp)
+	lawByteExact(t, req, rsp)
+	lawAgree(t, req, rsp)
+	lawSilent(t, req, rsp)
+
+	return rsp
+}
+
+// lawAccepted is law 1: always an answer Crossplane accepts.
+func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	if got, want := rsp.GetMeta().GetTag(), req.GetMeta().GetTag(); got != want {
+		t.Errorf("law 1: tag %q of a request with tag %q", got, want)
+	}
+	if err := rsp.GetMeta().GetTtl().CheckValid(); err != nil || rsp.GetMeta().GetTtl().AsDuration() < 0 {
+		t.Errorf("law 1: TTL %v", rsp.GetMeta().GetTtl())
+	}
+
+	reasons := map[string][]string{
+		"Available/STATUS_CONDITION_TRUE":  {fn.ReasonAvailable, fn.ReasonRollingOut, fn.ReasonScaledToZero},
+		"Available/STATUS_CONDITION_FALSE": {fn.ReasonCreating, fn.ReasonUnavailable},
+		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonMissing, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded},
+		"Degraded/STATUS_CONDITION_FALSE":  {fn.ReasonAsExpected},
+	}
+	var types []string
+	for _, c := range rsp.GetConditions() {
+		types = append(types, c.GetType())
+		if !slices.Contains(reasons[c.GetType()+"/"+c.GetStatus().String()], c.GetReason()) {
+			t.Errorf("law 1: undocumented condition %v", c)
+		}
+		lawMessage(t, c.GetMessage())
+	}
+	if diff := cmp.Diff([]string{"Available", "Degraded"}, types); diff != "" {
+		t.Errorf("law 1: condition types: -want, +got:\n%s", diff)
+	}
+	for _, r := range rsp.GetResults() {
+		if r.GetReason() == "" || r.GetTarget() != fnv1.Target_TARGET_COMPOSITE_AND_CLAIM {
+			t.Errorf("law 1: result without reason or target: %v", r)
+		}
+		lawMessage(t, r.GetMessage())
+	}
+}
+
+// lawMessage is part of law 1: a message can be sent, stored and read.
+func lawMessage(t testing.TB, message string) {
+	t.Helper()
+
+	// Twenty faults of a thousand characters each, and what is around them.
+	const most = 24 << 10
+	switch {
+	case message == "":
+		t.Error("law 1: empty message")
+	case len(message) > most:
+		t.Errorf("law 1: message of %d bytes: %s…", len(message), message[:200])
+	case !utf8.ValidString(message):
+		t.Errorf("law 1: message is not valid UTF-8: %q", message)
+	case strings.ContainsFunc(message, unicode.IsControl):
+		t.Errorf("law 1: message has control characters: %q", message)
+	}
+}
+
+// lawDeterministic is law 2: the same request gives the same bytes, whatever the
+// order of its maps, and is not modified.
+func lawDeterministic(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse, before []byte) {
+	t.Helper()
+
+	if !bytes.Equal(before, marshal(t, req)) {
+		t.Error("law 2: the request was modified")
+	}
+	again := &fnv1.RunFunctionRequest{}
+	if err := proto.Unmarshal(before, again); err != nil {
+		t.Fatalf("cannot unmarshal the request: %v", err)
+	}
+	if first, second := marshal(t, rsp), marshal(t, run(t, again)); !bytes.Equal(first, second) {
+		t.Errorf("law 2: two answers to one request: -first, +second:\n%s", cmp.Diff(rsp, run(t, again), protocmp.Transform()))
+	}
+}
+
+// lawFatal is law 3 for a request with faults: one fatal result that says why,
+// and the desired state as it was.
+func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	if len(rsp.GetResults()) != 1 {
+		t.Errorf("law 3: %d results beside a fatal one", len(rsp.GetResults())-1)
+	}
+	degraded := rsp.GetConditions()[1]
+	if !slices.Contains([]string{fn.ReasonInvalidSpec, fn.ReasonInvalidInput}, degraded.GetReason()) || degraded.GetReason() != rsp.GetResults()[0].GetReason() {
+		t.Errorf("law 3: fatal result %v with condition %v", rsp.GetResults()[0], degraded)
+	}
+	if !proto.Equal(req.GetDesired(), rsp.GetDesired()) {
+		t.Errorf("law 3: desired state of a fatal answer: -before, +after:\n%s", cmp.Diff(req.GetDesired(), rsp.GetDesired(), protocmp.Transform()))
+	}
+	if !proto.Equal(req.GetContext(), rsp.GetContext()) {
+		t.Error("law 3: the context changed")
+	}
+}
+
+// lawNothingLost is law 3 for a request without faults.
+func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	for key, before := range req.GetDesired().GetResources() {
+		after, ok := rsp.GetDesired().GetResources()[key]
+		if !ok || !slices.Contains(ours, key) && !proto.Equal(before, after) {
+			t.Errorf("law 3: resource %q of another function changed", key)
+		}
+	}
+	for _, key := range ours {
+		if rsp.GetDesired().GetResources()[key] == nil {
+			t.Errorf("law 3: resource %q is missing", key)
+		}
+	}
+	if !proto.Equal(req.GetContext(), rsp.GetContext()) {
+		t.Error("law 3: the context changed")
+	}
+
+	before, after := req.GetDesired().GetComposite(), rsp.GetDesired().GetComposite()
+	if before.GetReady() != after.GetReady() || !maps.EqualFunc(before.GetConnectionDetails(), after.GetConnectionDetails(), bytes.Equal) {
+		t.Error("law 3: readiness or connection details of the XR changed")
+	}
+	for name, value := range before.GetResource().GetFields() {
+		if name != "status" && !proto.Equal(value, after.GetResource().GetFields()[name]) {
+			t.Errorf("law 3: field %q of the desired XR changed", name)
+		}
+	}
+	status := after.GetResource().GetFields()["status"].GetStructValue().GetFields()
+	for name, value := range before.GetResource().GetFields()["status"].GetStructValue().GetFields() {
+		if !slices.Contains(statusFields(req), name) && !proto.Equal(value, status[name]) {
+			t.Errorf("law 3: status field %q of another function changed", name)
+		}
+	}
+}
+
+// lawKubernetes is law 4: what we emit, Kubernetes accepts, and we own nothing
+// that we do not mean.
+func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	cm, d, s := &corev1.ConfigMap{}, &appsv1.Deployment{}, &corev1.Service{}
+	for key, into := range map[string]metav1.Object{"configmap": cm, "deployment": d, "service": s} {
+		desired := rsp.GetDesired().GetResources()[key].GetResource()
+		b, err := json.Marshal(desired.AsMap())
+		if err != nil {
+			t.Fatalf("law 4: cannot encode %s: %v", key, err)
+		}
+		decoder := json.NewDecoder(bytes.NewReader(b))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(into); err != nil {
+			t.Errorf("law 4: %s: %v", key, err)
+		}
+		if _, ok := desired.GetFields()["status"]; ok {
+			t.Errorf("law 4: %s has a status", key)
+		}
+		if len(req.GetInput().GetFields()["templates"].GetStructValue().GetFields()) == 0 {
+			for name, value := range desired.GetFields() {
+				lawNothingEmpty(t, key+"."+name, value)
+			}
+		}
+
+		faults := metav1validation.ValidateLabels(into.GetLabels(), field.NewPath("labels"))
+		faults = append(faults, apivalidation.ValidateAnnotations(into.GetAnnotations(), field.NewPath("annotations"))...)
+		name := validation.IsDNS1123Subdomain
+		if key == "service" {
+			name = validation.IsDNS1035Label
+		}
+		if details := name(into.GetName()); len(details) > 0 {
+			t.Errorf("law 4: name %q of %s: %v", into.GetName(), key, details)
+		}
+		for _, f := range faults {
+			t.Errorf("law 4: %s: %v", key, f)
+		}
+	}
+	lawConfigMap(t, cm)
+	lawDeployment(t, d, s)
+}
+
+// lawNothingEmpty is part of law 4: no nulls, empty objects, empty lists.
+func lawNothingEmpty(t testing.TB, path string, v *structpb.Value) {
+	t.Helper()
+
+	switch v := v.GetKind().(type) {
+	case *structpb.Value_StructValue:
+		if len(v.StructValue.GetFields()) == 0 {
+			t.Errorf("law 4: %s is empty", path)
+		}
+		for name, value := range v.StructValue.GetFields() {
+			lawNothingEmpty(t, path+"."+name, value)
+		}
+	case *structpb.Value_ListValue:
+		if len(v.ListValue.GetValues()) == 0 {
+			t.Errorf("law 4: %s is empty", path)
+		}
+		for _, value := range v.ListValue.GetValues() {
+			lawNothingEmpty(t, path+"[]", value)
+		}
+	case *structpb.Value_NullValue, nil:
+		t.Errorf("law 4: %s is null", path)
+	}
+}
+
+func lawConfigMap(t testing.TB, cm *corev1.ConfigMap) {
+	t.Helper()
+
+	size := 0
+	for name, text := range cm.Data {
+		size += len(text)
+		if details := validation.IsConfigMapKey(name); len(details) > 0 {
+			t.Errorf("law 4: key %q: %v", name, details)
+		}
+		if _, ok := cm.BinaryData[name]; ok {
+			t.Errorf("law 4: key %q is in data and in binaryData", name)
+		}
+	}
+	for name, b := range cm.BinaryData {
+		size += len(b)
+		if details := validation.IsConfigMapKey(name); len(details) > 0 {
+			t.Errorf("law 4: key %q: %v", name, details)
+		}
+	}
+	if size > corev1.MaxSecretSize {
+		t.Errorf("law 4: %d bytes of data", size)
+	}
+}
+
+func lawDeployment(t testing.TB, d *appsv1.Deployment, s *corev1.Service) {
+	t.Helper()
+
+	pod := d.Spec.Template
+	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+	if err != nil || selector.Empty() || !selector.Matches(labels.Set(pod.Labels)) {
+		t.Errorf("law 4: selector %v of pods with labels %v: %v", selector, pod.Labels, err)
+	}
+	if !labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pod.Labels)) || len(s.Spec.Selector) == 0 {
+		t.Errorf("law 4: the Service selects %v, not pods with labels %v", s.Spec.Selector, pod.Labels)
+	}
+	for _, f := range slices.Concat(
+		metav1validation.ValidateLabels(pod.Labels, field.NewPath("labels")),
+		apivalidation.ValidateAnnotations(pod.Annotations, field.NewPath("annotations")),
+		metav1validation.ValidateLabelSelector(d.Spec.Selector, metav1validation.LabelSelectorValidationOptions{}, field.NewPath("selector")),
+	) {
+		t.Errorf("law 4: pod template: %v", f)
+	}
+	secrets := map[string]bool{}
+	for _, ref := range pod.Spec.ImagePullSecrets {
+		if secrets[ref.Name] {
+			t.Errorf("law 4: imagePullSecret %q twice: server-side apply refuses that", ref.Name)
+		}
+		secrets[ref.Name] = true
+	}
+
+	viewer := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == "mdbook" })
+	if viewer < 0 {
+		t.Error("law 4: there is no container mdbook")
+
+		return
+	}
+	c := pod.Spec.Containers[viewer]
+	if _, err := reference.ParseNormalizedNamed(c.Image); err != nil {
+		t.Errorf("law 4: image %q: %v", c.Image, err)
+	}
+	for name, request := range c.Resources.Requests {
+		limit, ok := c.Resources.Limits[name]
+		if request.Sign() < 0 || ok && request.Cmp(limit) > 0 {
+			t.Errorf("law 4: request of %s is %s, its limit %s", name, request.String(), limit.String())
+		}
+	}
+	if len(s.Spec.Ports) == 0 {
+		t.Error("law 4: the Service has no port")
+	}
+}
+
+// lawByteExact is law 7: every file arrives unchanged.
+func lawByteExact(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	data := rsp.GetDesired().GetResources()["configmap"].GetResource().GetFields()["data"].GetStructValue().GetFields()
+	for name, text := range specOf(req).GetFields()["markdowns"].GetStructValue().GetFields() {
+		got, ok := data[name].GetKind().(*structpb.Value_StringValue)
+		if !ok || got.StringValue != text.GetStringValue() {
+			t.Errorf("law 7: file %q is not the same", name)
+		}
+	}
+}
+
+// lawAgree is law 8: readiness, status and conditions say the same.
+func lawAgree(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	ready := true
+	for _, key := range ours {
+		r := rsp.GetDesired().GetResources()[key].GetReady()
+		if r == fnv1.Ready_READY_UNSPECIFIED {
+			t.Errorf("law 8: readiness of %s is left open", key)
+		}
+		ready = ready && r == fnv1.Ready_READY_TRUE
+	}
+
+	status := rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()
+	for _, name := range statusFields(req) {
+		if status[name] == nil {
+			t.Errorf("law 8: status.%s is missing", name)
+		}
+	}
+	if ready && slices.Contains(statusFields(req), "status") && status["status"].GetStringValue() != "Healthy" {
+		t.Errorf("law 8: ready with STATUS %s", status["status"])
+	}
+	available := rsp.GetConditions()[0]
+	if ready && available.GetStatus() != fnv1.Status_STATUS_CONDITION_TRUE {
+		t.Errorf("law 8: ready with condition %v", available)
+	}
+	if generation := observedXR(req)["metadata"].GetStructValue().GetFields()["generation"].GetNumberValue(); slices.Contains(statusFields(req), "observedGeneration") &&
+		status["observedGeneration"].GetNumberValue() != generation {
+		t.Errorf("law 8: observedGeneration %v of generation %v", status["observedGeneration"], generation)
+	}
+}
+
+// lawSilent is part of law 5: a result only for a condition that turned true.
+func lawSilent(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	var want []string
+	for _, c := range rsp.GetConditions() {
+		if c.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE && observedCondition(req, c.GetType()) != "True" {
+			want = append(want, c.GetReason())
+		}
+	}
+	var got []string
+	for _, r := range rsp.GetResults() {
+		got = append(got, r.GetReason())
+	}
+	if !reflect.DeepEqual(want, got) {
+		t.Errorf("law 5: results: -want, +got:\n%s", cmp.Diff(want, got))
+	}
+}
+
+func observedXR(req *fnv1.RunFunctionRequest) map[string]*structpb.Value {
+	return req.GetObserved().GetComposite().GetResource().GetFields()
+}
+
+func specOf(req *fnv1.RunFunctionRequest) *structpb.Struct {
+	return observedXR(req)["spec"].GetStructValue()
+}
+
+func observedCondition(req *fnv1.RunFunctionRequest, kind string) string {
+	conditions := observedXR(req)["status"].GetStructValue().GetFields()["conditions"].GetListValue().GetValues()
+	for _, c := range conditions {
+		if c.GetStructValue().GetFields()["type"].GetStringValue() == kind {
+			return c.GetStructValue().GetFields()["status"].GetStringValue()
+		}
+	}
+
+	return ""
+}
+
+// statusFields are those that the function writes for a request.
+func statusFields(req *fnv1.RunFunctionRequest) []string {
+	declared, ok := req.GetInput().GetFields()["statusFields"].GetKind().(*structpb.Value_ListValue)
+	if !ok {
+		return []string{"status", "replicas", "readyReplicas", "selector", "observedGeneration", "url"}
+	}
+	fields := []string{}
+	for _, f := range declared.ListValue.GetValues() {
+		fields = append(fields, f.GetStringValue())
+	}
+
+	return fields
+}
+
+// marshal returns the same bytes for equal messages. It fails for a message
+// that cannot be sent, such as one with text that is not valid UTF-8.
+func marshal(t testing.TB, m proto.Message) []byte {
+	t.Helper()
+
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		t.Fatalf("law 1: cannot marshal: %v", err)
+	}
+
+	return b
+}

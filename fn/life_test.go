@@ -1,0 +1,335 @@
+package fn_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
+)
+
+// A phase is what is seen from one change of a life until nothing moves.
+type phase struct {
+	ready      []bool
+	status     []string
+	conditions map[string][]string
+	events     []string
+}
+
+// settle runs the function after every step of the controllers until nothing
+// moves, and checks law 5 for what it saw.
+func (c *cluster) settle() phase {
+	c.t.Helper()
+
+	const most = 200
+	seen := phase{conditions: map[string][]string{}}
+	for range most {
+		rsp := c.reconcile()
+		seen.add(rsp)
+		if isFatal(rsp) {
+			return seen
+		}
+		if !c.step() && c.quiet() {
+			seen.check(c.t)
+
+			return seen
+		}
+	}
+	c.t.Fatalf("law 5: still moving after %d steps", most)
+
+	return seen
+}
+
+// quiet returns whether running the function once more changes nothing and
+// emits nothing.
+func (c *cluster) quiet() bool {
+	c.t.Helper()
+
+	writes := c.writes
+	first := c.reconcile()
+	if c.writes != writes {
+		return false
+	}
+	if len(first.GetResults()) > 0 {
+		c.t.Errorf("law 5: events while nothing changes: %v", first.GetResults())
+	}
+	if second := c.reconcile(); !proto.Equal(first, second) {
+		c.t.Errorf("law 5: two answers to one state: -first, +second:\n%s", cmp.Diff(first, second, protocmp.Transform()))
+	}
+
+	return true
+}
+
+func (p *phase) add(rsp *fnv1.RunFunctionResponse) {
+	for _, c := range rsp.GetConditions() {
+		p.conditions[c.GetType()] = append(p.conditions[c.GetType()], c.GetReason()+": "+c.GetMessage())
+	}
+	for _, r := range rsp.GetResults() {
+		p.events = append(p.events, r.GetReason())
+	}
+	if isFatal(rsp) {
+		return
+	}
+	ready := true
+	for _, key := range ours {
+		ready = ready && rsp.GetDesired().GetResources()[key].GetReady() == fnv1.Ready_READY_TRUE
+	}
+	p.ready = append(p.ready, ready)
+	p.status = append(p.status, rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()["status"].GetStringValue())
+}
+
+// check fails the test where something flapped: a state that was left comes
+// back only as the last one, and Ready turns true at most once.
+func (p *phase) check(t testing.TB) {
+	t.Helper()
+
+	turns := 0
+	for i := 1; i < len(p.ready); i++ {
+		if p.ready[i] && !p.ready[i-1] {
+			turns++
+		}
+		if i > 1 && !p.ready[i] && p.ready[i-1] && turns > 0 {
+			t.Errorf("law 5: Ready was lost again: %v", p.ready)
+		}
+	}
+	if turns > 1 {
+		t.Errorf("law 5: Ready turned true %d times: %v", turns, p.ready)
+	}
+	flapped(t, "STATUS", p.status)
+	for kind, states := range p.conditions {
+		flapped(t, kind, states)
+	}
+}
+
+func flapped(t testing.TB, what string, states []string) {
+	t.Helper()
+
+	runs := slices.Compact(slices.Clone(states))
+	for i, state := range runs {
+		before := slices.Index(runs[:i], state)
+		if before > 0 || before == 0 && i != len(runs)-1 {
+			t.Errorf("law 5: %s flapped: %q", what, runs)
+		}
+	}
+}
+
+// turns returns how often Ready turned true.
+func (p *phase) turns() int {
+	n := 0
+	for i := range p.ready {
+		if p.ready[i] && (i == 0 || !p.ready[i-1]) {
+			n++
+		}
+	}
+
+	return n
+}
+
+func book(text string) object {
+	return object{"SUMMARY.md": "# Summary\n\n- [Page](page.md)\n", "page.md": text}
+}
+
+func viewOf(spec object) object {
+	return object{
+		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1",
+		"kind":       "MarkdownView",
+		"metadata":   object{"name": "sample", "namespace": "docs"},
+		"spec":       spec,
+	}
+}
+
+// TestLife tells one life from its beginning, and what a person sees of it.
+func TestLife(t *testing.T) {
+	type want struct {
+		status    string
+		available string
+		degraded  string
+		turns     int
+		events    []string
+	}
+
+	c := newCluster(t, viewOf(object{"markdowns": book("one"), "replicas": 3.0}), nil)
+	chapters := []struct {
+		name   string
+		change func()
+		want   want
+	}{
+		{
+			name:   "created",
+			change: func() {},
+			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1, events: []string{"Available"}},
+		},
+		{
+			name:   "changed text",
+			change: func() { c.edit(func(spec object) { spec["markdowns"] = book("two") }) },
+			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+		},
+		{
+			name: "stuck",
+			change: func() {
+				c.edit(func(spec object) { spec["viewerImage"] = "example.com/broken:v1" })
+				rsp := run(t, c.request())
+				c.stuck[revisionOf(rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap())] = true
+			},
+			want: want{
+				status:    "Available",
+				available: "RollingOut: Viewers serve the book while a change rolls out",
+				degraded: `ProgressDeadlineExceeded: Deployment viewer-sample cannot roll out: ReplicaSet "viewer-0a1b2c3" has timed out progressing: ` +
+					`see kubectl describe pods -n docs -l app.kubernetes.io/instance=sample`,
+				events: []string{"ProgressDeadlineExceeded"},
+			},
+		},
+		{
+			name:   "mended",
+			change: func() { c.edit(func(spec object) { delete(spec, "viewerImage") }) },
+			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+		},
+		{
+			name:   "ConfigMap lost",
+			change: func() { c.lose("configmap") },
+			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1, events: []string{"Missing"}},
+		},
+		{
+			name:   "Deployment lost",
+			change: func() { c.lose("deployment") },
+			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1, events: []string{"Missing", "Available"}},
+		},
+		{
+			name: "replicas left to others",
+			change: func() {
+				c.edit(func(spec object) { delete(spec, "replicas") })
+				// The field has no owner any more. Server-side apply removes it,
+				// and the autoscaler sets it.
+				c.reconcile()
+				c.scale(3)
+			},
+			want: want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+		},
+		{
+			name:   "scaled to 0",
+			change: func() { c.scale(0) },
+			want:   want{status: "Healthy", available: "ScaledToZero: No viewer is wanted, so none serves the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+		},
+		{
+			name:   "and back",
+			change: func() { c.scale(2) },
+			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1, events: []string{"Available"}},
+		},
+		{
+			name: "no quota",
+			change: func() {
+				c.quota = true
+				c.scale(4)
+			},
+			want: want{
+				status:    "Available",
+				available: "RollingOut: Viewers serve the book while a change rolls out",
+				degraded: `ReplicaFailure: Deployment viewer-sample cannot roll out: pods "viewer" is forbidden: exceeded quota: pods: ` +
+					`see kubectl describe pods -n docs -l app.kubernetes.io/instance=sample`,
+				events: []string{"ReplicaFailure"},
+			},
+		},
+		{
+			name:   "quota raised",
+			change: func() { c.quota = false },
+			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+		},
+	}
+
+	// One life: a chapter starts where the one before it ended.
+	for _, chapter := range chapters {
+		chapter.change()
+		seen := c.settle()
+		got := want{
+			status:    seen.status[len(seen.status)-1],
+			available: seen.conditions["Available"][len(seen.conditions["Available"])-1],
+			degraded:  seen.conditions["Degraded"][len(seen.conditions["Degraded"])-1],
+			turns:     seen.turns(),
+			events:    seen.events,
+		}
+		if diff := cmp.Diff(chapter.want, got, cmp.AllowUnexported(want{})); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", chapter.name, diff)
+		}
+	}
+}
+
+// TestLives tells many lives, in each of which anything may happen at any time.
+func TestLives(t *testing.T) {
+	const lives = 40
+	for seed := range uint64(lives) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			live(t, sample.Random(seed))
+		})
+	}
+}
+
+func live(t testing.TB, s *sample.Source) {
+	t.Helper()
+
+	view, input := s.View(), s.Input()
+	delete(input, "allowedImages")
+	// Large books have tests of their own: a life is about states.
+	child(view, "spec")["markdowns"] = book(s.Text())
+	c := newCluster(t, view, input)
+	for range 2 + s.Below(8) {
+		c.happen(s)
+		if s.Maybe(3) {
+			// The next change comes while this one is under way.
+			for range s.Below(6) {
+				c.reconcile()
+				c.step()
+			}
+
+			continue
+		}
+		c.settle()
+	}
+
+	// Whatever happened, a life ends well.
+	clear(c.stuck)
+	c.quota = false
+	c.edit(func(spec object) { spec["markdowns"] = book("the end") })
+	seen := c.settle()
+	if !seen.ready[len(seen.ready)-1] {
+		t.Errorf("law 5: not ready at the end: %v", seen)
+	}
+}
+
+// happen lets one thing happen.
+func (c *cluster) happen(s *sample.Source) {
+	switch s.Below(8) {
+	case 0:
+		c.edit(func(spec object) { spec["markdowns"] = book(s.Text()) })
+	case 1:
+		c.edit(func(spec object) { spec["replicas"] = float64(1 + s.Below(5)) })
+	case 2:
+		c.edit(func(spec object) { spec["viewerImage"] = s.Image() })
+	case 3:
+		c.lose(sample.Pick(s, ours...))
+	case 4:
+		c.quota = !c.quota
+	case 5:
+		if d, ok := c.objects["deployment"]; ok {
+			c.stuck[revisionOf(d)] = !c.stuck[revisionOf(d)]
+		}
+	case 6:
+		if _, ok := c.objects["deployment"]; ok {
+			c.scale(float64(s.Below(4)))
+		}
+	case 7:
+		before := c.input
+		c.input = s.Input()
+		delete(c.input, "allowedImages")
+		// The namespace of a composed resource is for ever.
+		delete(c.input, "namespace")
+		if ns, ok := before["namespace"]; ok {
+			c.input["namespace"] = ns
+		}
+	}
+}

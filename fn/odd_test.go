@@ -1,0 +1,171 @@
+package fn_test
+
+import (
+	"maps"
+	"math"
+	"strings"
+	"testing"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// TestOddRequests holds what broke a law once, or could. Each case changes a
+// request of a settled MarkdownView.
+func TestOddRequests(t *testing.T) {
+	template := func(kind string, template object) func(*testing.T, *fnv1.RunFunctionRequest) {
+		return inputOf(object{"templates": object{kind: template}})
+	}
+	pod := func(spec any) object { return object{"spec": object{"template": object{"spec": spec}}} }
+	spec := func(name string, value any) func(*testing.T, *fnv1.RunFunctionRequest) {
+		return func(t *testing.T, req *fnv1.RunFunctionRequest) { specOf(req).Fields[name] = valueOf(t, value) }
+	}
+	const large = 1 << 20
+
+	cases := map[string]struct {
+		reason string
+		change func(t *testing.T, req *fnv1.RunFunctionRequest)
+		// fault is in the message of the fatal result. Empty means none.
+		fault string
+	}{
+		"Untouched":       {reason: "Nothing is wrong to begin with", change: func(*testing.T, *fnv1.RunFunctionRequest) {}},
+		"Exponent":        {reason: "To compare a quantity must not take minutes", change: spec("resources", object{"requests": object{"memory": "1e999999999"}}), fault: "spec.resources.requests[memory]"},
+		"SmallExponent":   {reason: "Nor must a small one", change: spec("resources", object{"limits": object{"cpu": "1E-999999999"}}), fault: "spec.resources.limits[cpu]"},
+		"InputExponent":   {reason: "Nor must one of the Input", change: inputOf(object{"resources": object{"limits": object{"cpu": "1e999999999"}}}), fault: "input.resources.limits[cpu]"},
+		"LongQuantity":    {reason: "A fault quotes no book", change: spec("resources", object{"requests": object{"memory": strings.Repeat("9", large)}}), fault: "99…"},
+		"LongImage":       {reason: "A fault quotes no book", change: spec("viewerImage", strings.Repeat("\x00", large)), fault: "spec.viewerImage"},
+		"LongName":        {reason: "Nor a name as long as one", change: spec("markdowns", object{strings.Repeat("\n", large): "", "SUMMARY.md": ""}), fault: "spec.markdowns"},
+		"LongField":       {reason: "Nor a field as long as one", change: inputOf(object{strings.Repeat("k\n", large/2): ""}), fault: "input.k k k"},
+		"ManyFaults":      {reason: "Nor all of many faults", change: inputOf(hundreds(object{})), fault: "and 880 more"},
+		"LongKind":        {reason: "Nor a kind", change: xrOf("kind", strings.Repeat("K\n", large)), fault: ""},
+		"LongKindFault":   {reason: "Not even where it is told", change: both(xrOf("kind", strings.Repeat("K\n", large)), spec("replicas", 9.0)), fault: "K K K"},
+		"StatusOfOthers":  {reason: "What an XRD of others has in its status is no fault", change: xrOf("status", object{"status": object{"a": "b"}, "conditions": "none"})},
+		"NullType":        {reason: "A template may leave the type of the Service to Kubernetes", change: template("service", object{"spec": object{"type": nil}})},
+		"NoPorts":         {reason: "But not take its ports away", change: template("service", object{"spec": object{"ports": nil}}), fault: "input.templates.service.spec.ports: Required value"},
+		"NoPod":           {reason: "Nor the pod", change: template("deployment", pod(nil)), fault: "spec.containers: Required value"},
+		"NoViewer":        {reason: "Nor the viewer", change: template("deployment", pod(object{"containers": []any{object{"name": "mdbook", "$patch": "delete"}}})), fault: "spec.containers: Required value"},
+		"NoImage":         {reason: "Nor its image", change: template("deployment", pod(object{"containers": []any{object{"name": "mdbook", "image": nil}}})), fault: "spec.containers: Required value"},
+		"OtherViewer":     {reason: "Nor replace it", change: template("deployment", pod(object{"containers": []any{object{"$patch": "replace"}, object{"name": "other", "image": "other"}}})), fault: "spec.containers: Required value"},
+		"UID":             {reason: "A precondition would never be met", change: template("service", object{"metadata": object{"uid": "a", "resourceVersion": "1", "generation": 1.0, "creationTimestamp": "2026-01-02T03:04:05Z", "deletionTimestamp": "2026-01-02T03:04:05Z", "deletionGracePeriodSeconds": 1.0}}), fault: "metadata.creationTimestamp: Forbidden: a template cannot change this field: remove it; input.templates.service.metadata.deletionGracePeriodSeconds: Forbidden: a template cannot change this field: remove it; input.templates.service.metadata.deletionTimestamp: Forbidden: a template cannot change this field: remove it; input.templates.service.metadata.generation: Forbidden: a template cannot change this field: remove it; input.templates.service.metadata.resourceVersion: Forbidden: a template cannot change this field: remove it; input.templates.service.metadata.uid: Forbidden"},
+		"BadLabel":        {reason: "A label that the API server refuses", change: template("deployment", object{"metadata": object{"labels": object{"a b": "c"}}}), fault: "input.templates.deployment.metadata.labels"},
+		"BadPodLabel":     {reason: "On pods too", change: template("deployment", object{"spec": object{"template": object{"metadata": object{"labels": object{"a": "b c"}}}}}), fault: "input.templates.deployment.spec.template.metadata.labels"},
+		"BadAnnotation":   {reason: "And an annotation", change: template("configMap", object{"metadata": object{"annotations": object{"a b": "c"}}}), fault: "input.templates.configMap.metadata.annotations"},
+		"Annotations":     {reason: "Two lists of annotations may be too long together", change: inputOf(object{"annotations": object{"a": strings.Repeat("x", 140_000)}, "service": object{"annotations": object{"b": strings.Repeat("x", 140_000)}}}), fault: "input.service.annotations"},
+		"BinaryFile":      {reason: "A key is in data or in binaryData", change: template("configMap", object{"binaryData": object{"SUMMARY.md": "Zw=="}}), fault: "input.templates.configMap.binaryData[SUMMARY.md]: Forbidden"},
+		"DataAndBinary":   {reason: "Also one of a template alone", change: template("configMap", object{"data": object{"a": ""}, "binaryData": object{"a": ""}}), fault: "input.templates.configMap.binaryData[a]: Duplicate"},
+		"BadKey":          {reason: "A key that the API server refuses", change: template("configMap", object{"data": object{"a b": ""}}), fault: "input.templates.configMap.data[a b]: Invalid value"},
+		"BadBinaryKey":    {reason: "Of either kind", change: template("configMap", object{"binaryData": object{"..": ""}}), fault: "input.templates.configMap.binaryData[..]: Invalid value"},
+		"TooMuchData":     {reason: "A template and a book that fit alone, and not together", change: template("configMap", object{"data": object{"large": strings.Repeat("x", large)}}), fault: "input.templates.configMap: Forbidden: holds more than 1 MiB"},
+		"PullSecretTwice": {reason: "Server-side apply takes a name once", change: inputOf(object{"imagePullSecrets": []any{object{"name": "a"}, object{"name": "b"}, object{"name": "a"}}}), fault: `input.imagePullSecrets[2].name: Duplicate value: "a"`},
+		"NotANumber":      {reason: "JSON has no such number", change: spec("resources", object{"requests": object{"cpu": nan()}}), fault: "spec.resources.requests[cpu]"},
+		"Nothing":         {reason: "A value of no kind", change: spec("viewerImage", &structpb.Value{})},
+		"TextOfNothing":   {reason: "A file of no kind", change: spec("markdowns", object{"SUMMARY.md": &structpb.Value{}}), fault: "spec.markdowns is empty"},
+		"Directives": {
+			reason: "Directives of a merge patch that are none",
+			change: template("deployment", pod(object{"$setElementOrder/containers": 5.0, "$retainKeys": "x", "containers": []any{object{"name": "mdbook", "$deleteFromPrimitiveList/args": object{}}}})),
+			fault:  "input.templates.deployment",
+		},
+		"LongCause": {
+			reason: "What the Deployment says is put on one line",
+			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
+				t.Helper()
+				d := req.GetObserved().GetResources()["deployment"].GetResource()
+				d.GetFields()["status"].GetStructValue().Fields["conditions"] = valueOf(t, []any{
+					object{"type": "Progressing", "status": "False", "message": strings.Repeat("cause\n", large)},
+				})
+			},
+		},
+		"ForeignNothing": {
+			reason: "What others desire is theirs, whatever it is",
+			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) {
+				odd := &structpb.Struct{Fields: map[string]*structpb.Value{"nothing": {}, "nan": structpb.NewNumberValue(nan())}}
+				req.Context = odd
+				req.Desired = &fnv1.State{
+					Composite: &fnv1.Resource{Resource: odd, Ready: fnv1.Ready_READY_FALSE},
+					Resources: map[string]*fnv1.Resource{"other": {Resource: odd}, "empty": {}},
+				}
+			},
+		},
+		"NoState": {reason: "A request without a desired state", change: func(_ *testing.T, req *fnv1.RunFunctionRequest) { req.Desired, req.Context = nil, nil }},
+		"Name": {
+			reason: "A name that no XR has",
+			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
+				t.Helper()
+				observedXR(req)["metadata"].GetStructValue().Fields["name"] = valueOf(t, strings.Repeat("一", large))
+			},
+			fault: "metadata.name",
+		},
+	}
+	settled := goldenRequests(t)["available"]
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req := proto.Clone(settled).(*fnv1.RunFunctionRequest) //nolint:forcetypeassert // It is a clone.
+			tc.change(t, req)
+			rsp := checkLaws(t, req)
+			switch {
+			case isFatal(rsp) && tc.fault == "":
+				t.Errorf("\n%s\nunexpected fault: %s", tc.reason, rsp.GetResults()[0].GetMessage())
+			case tc.fault != "" && (!isFatal(rsp) || !strings.Contains(rsp.GetResults()[0].GetMessage(), tc.fault)):
+				t.Errorf("\n%s\nwant a fault %q, got %v", tc.reason, tc.fault, rsp.GetResults())
+			}
+		})
+	}
+}
+
+func inputOf(input object) func(*testing.T, *fnv1.RunFunctionRequest) {
+	return func(t *testing.T, req *fnv1.RunFunctionRequest) {
+		t.Helper()
+		req.Input = toStruct(t, input)
+	}
+}
+
+func xrOf(name string, value any) func(*testing.T, *fnv1.RunFunctionRequest) {
+	return func(t *testing.T, req *fnv1.RunFunctionRequest) {
+		t.Helper()
+		observedXR(req)[name] = valueOf(t, value)
+	}
+}
+
+func both(one, other func(*testing.T, *fnv1.RunFunctionRequest)) func(*testing.T, *fnv1.RunFunctionRequest) {
+	return func(t *testing.T, req *fnv1.RunFunctionRequest) {
+		t.Helper()
+		one(t, req)
+		other(t, req)
+	}
+}
+
+// valueOf takes Values as they are, at any depth.
+func valueOf(t *testing.T, value any) *structpb.Value {
+	t.Helper()
+
+	switch value := value.(type) {
+	case *structpb.Value:
+		return value
+	case object:
+		fields := map[string]*structpb.Value{}
+		for name, child := range value {
+			fields[name] = valueOf(t, child)
+		}
+
+		return structpb.NewStructValue(&structpb.Struct{Fields: fields})
+	default:
+		v, err := structpb.NewValue(value)
+		if err != nil {
+			t.Fatalf("cannot make a Value: %v", err)
+		}
+
+		return v
+	}
+}
+
+func hundreds(o object) object {
+	for i := range 900 {
+		maps.Copy(o, object{strings.Repeat("k", i+1): ""})
+	}
+
+	return o
+}
+
+func nan() float64 { return math.NaN() }

@@ -1,0 +1,87 @@
+package sample
+
+// Input returns an Input that the function accepts for every view, unless the
+// view names an image that is not allowed.
+func (s *Source) Input() map[string]any {
+	in := map[string]any{
+		"apiVersion": "markdownview.fn.crossplane.io/v1beta1",
+		"kind":       "Input",
+	}
+	set := func(name string, value any) {
+		if s.Maybe(3) {
+			in[name] = value
+		}
+	}
+	set("viewerImage", s.Image())
+	set("resources", s.Resources())
+	set("imagePullPolicy", Pick(s, "Always", "IfNotPresent", "Never"))
+	set("imagePullSecrets", Pick(s, []any{}, []any{map[string]any{"name": "pull"}}, []any{map[string]any{"name": "pull.2"}, map[string]any{"name": "pull"}}))
+	set("service", Pick(s,
+		map[string]any{"type": "ClusterIP"},
+		map[string]any{"type": "NodePort"},
+		map[string]any{"type": "LoadBalancer", "annotations": map[string]any{"example.com/scheme": "internal"}},
+		map[string]any{"annotations": map[string]any{"a": "", "b": "x\ny"}}))
+	set("labels", Pick(s, map[string]any{"team": "docs"}, map[string]any{"example.com/a.b_c": "", "app.kubernetes.io/part-of": "A_b.c-1"}))
+	set("annotations", Pick(s, map[string]any{"example.com/owner": "docs@example.com"}, map[string]any{"note": "一\u0085\t"}))
+	set("namespace", "books")
+	set("ttl", Pick(s, "0s", "1m", "1.5h", "8760h"))
+	set("templates", s.templates())
+	set("allowedImages", []any{"docker.io/*/*", "ghcr.io/o/mdbook", "registry.example.com/*/*/*", "*/mdbook", "localhost/mdbook:*"})
+	set("metadata", map[string]any{"name": "input"})
+
+	return in
+}
+
+func (s *Source) templates() map[string]any {
+	templates := map[string]any{}
+	if s.Maybe(2) {
+		templates["deployment"] = s.deploymentTemplate()
+	}
+	if s.Maybe(3) {
+		templates["service"] = Pick(s,
+			map[string]any{"spec": map[string]any{"sessionAffinity": "ClientIP"}},
+			map[string]any{"spec": map[string]any{"ipFamilyPolicy": "PreferDualStack"}},
+			map[string]any{"metadata": map[string]any{"annotations": map[string]any{"a": "b"}, "labels": map[string]any{"extra": "yes"}}},
+			map[string]any{"spec": map[string]any{"ports": []any{map[string]any{"port": float64(80), "name": "web"}}}},
+			map[string]any{"spec": map[string]any{"ports": []any{map[string]any{"port": float64(8080), "name": "more", "protocol": "TCP", "targetPort": float64(8080)}}}},
+			map[string]any{"spec": map[string]any{"publishNotReadyAddresses": true}})
+	}
+	if s.Maybe(3) {
+		templates["configMap"] = Pick(s,
+			map[string]any{"data": map[string]any{"theme.css": "body {}\n"}},
+			map[string]any{"binaryData": map[string]any{"logo.png": "iVBORw0KGgo="}},
+			map[string]any{"metadata": map[string]any{"labels": map[string]any{"extra": "yes"}, "annotations": nil}},
+			map[string]any{})
+	}
+
+	return templates
+}
+
+func (s *Source) deploymentTemplate() map[string]any {
+	pod := func(spec map[string]any) map[string]any {
+		return map[string]any{"spec": map[string]any{"template": map[string]any{"spec": spec}}}
+	}
+	viewer := func(fields map[string]any) map[string]any {
+		fields["name"] = "mdbook"
+
+		return pod(map[string]any{"containers": []any{fields}})
+	}
+
+	return Pick(s,
+		pod(map[string]any{"tolerations": []any{map[string]any{"key": "books", "operator": "Exists"}}}),
+		pod(map[string]any{"nodeSelector": map[string]any{"kubernetes.io/os": "linux"}}),
+		pod(map[string]any{"priorityClassName": "low", "automountServiceAccountToken": nil}),
+		pod(map[string]any{"topologySpreadConstraints": []any{map[string]any{"maxSkew": float64(1), "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}}}),
+		pod(map[string]any{"containers": []any{map[string]any{"name": "sidecar", "image": "example.com/sidecar:v1"}}}),
+		pod(map[string]any{"volumes": []any{map[string]any{"name": "output", "emptyDir": map[string]any{"sizeLimit": "1Gi"}}, map[string]any{"name": "more", "emptyDir": map[string]any{}}}}),
+		pod(map[string]any{"securityContext": map[string]any{"runAsUser": nil, "runAsGroup": nil, "fsGroup": float64(1000)}}),
+		viewer(map[string]any{"env": []any{map[string]any{"name": "MDBOOK_BOOK__TITLE", "value": "\"Docs\""}}}),
+		viewer(map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": "1"}}}),
+		viewer(map[string]any{"args": []any{"serve", "--hostname", "::"}}),
+		viewer(map[string]any{"livenessProbe": nil}),
+		map[string]any{"spec": map[string]any{"strategy": map[string]any{"type": "Recreate", "rollingUpdate": nil}}},
+		map[string]any{"spec": map[string]any{"replicas": float64(2), "revisionHistoryLimit": float64(0), "minReadySeconds": float64(3)}},
+		map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"annotations": map[string]any{"sidecar.istio.io/inject": "false"}, "labels": map[string]any{"tier": "docs"}}}}},
+		map[string]any{"metadata": map[string]any{"annotations": map[string]any{"a": "b"}}},
+		map[string]any{})
+}

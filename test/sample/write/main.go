@@ -1,0 +1,84 @@
+// Command write writes sample MarkdownViews, and what the function composes of
+// each, as JSON files for an API server to judge.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/alecthomas/kong"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/crossplane-contrib/function-markdownview/fn"
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
+)
+
+type cli struct {
+	Dir       string `arg:""           help:"Directory to write to. Each sample makes NUMBER-view.json, NUMBER-configmap.json, NUMBER-deployment.json and NUMBER-service.json." type:"existingdir"`
+	N         uint64 `default:"2000"   help:"Number of samples."`
+	Seed      uint64 `default:"1"      help:"Number of the first sample."`
+	Namespace string `default:"default" help:"Namespace of all samples."`
+}
+
+// Run writes the samples.
+func (c *cli) Run() error {
+	f := fn.New(logging.NewNopLogger(), 0)
+	for seed := c.Seed; seed < c.Seed+c.N; seed++ {
+		s := sample.Random(seed)
+		view, input := s.View(), s.Input()
+		delete(input, "allowedImages")
+		view["metadata"].(map[string]any)["namespace"] = c.Namespace //nolint:forcetypeassert // See sample.View.
+		if err := c.write(seed, "view", view); err != nil {
+			return err
+		}
+
+		rsp, err := f.RunFunction(context.Background(), &fnv1.RunFunctionRequest{
+			Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: structOf(view)}},
+			Input:    structOf(input),
+		})
+		if err != nil {
+			return fmt.Errorf("cannot compose sample %d: %w", seed, err)
+		}
+		for _, r := range rsp.GetResults() {
+			return fmt.Errorf("cannot compose sample %d: %s", seed, r.GetMessage())
+		}
+		for key, r := range rsp.GetDesired().GetResources() {
+			object := r.GetResource().AsMap()
+			// As Crossplane does.
+			object["metadata"].(map[string]any)["namespace"] = c.Namespace //nolint:forcetypeassert // An object has metadata.
+			if err := c.write(seed, key, object); err != nil {
+				return err
+			}
+		}
+	}
+
+	return nil
+}
+
+func (c *cli) write(seed uint64, what string, object map[string]any) error {
+	b, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("cannot encode sample %d: %w", seed, err)
+	}
+
+	return os.WriteFile(filepath.Join(c.Dir, fmt.Sprintf("%06d-%s.json", seed, what)), b, 0o600)
+}
+
+func structOf(object map[string]any) *structpb.Struct {
+	s, err := structpb.NewStruct(object)
+	if err != nil {
+		panic(fmt.Sprintf("cannot make a Struct of a sample: %v", err))
+	}
+
+	return s
+}
+
+func main() {
+	ctx := kong.Parse(&cli{})
+	ctx.FatalIfErrorf(ctx.Run())
+}
