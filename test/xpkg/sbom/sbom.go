@@ -3,6 +3,8 @@ package sbom
 
 import (
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -59,4 +61,37 @@ func refer(to v1.Descriptor, document []byte) (v1.Image, error) {
 	}
 	subject := v1.Descriptor{MediaType: to.MediaType, Digest: to.Digest, Size: to.Size}
 	return mutate.Subject(img, subject).(v1.Image), nil
+}
+
+// Get returns the one document that refers to an image.
+func Get(image name.Digest, options ...remote.Option) ([]byte, error) {
+	idx, err := remote.Referrers(image, options...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list referrers of %q: %w", image, err)
+	}
+	manifest, err := idx.IndexManifest()
+	if err != nil {
+		return nil, fmt.Errorf("cannot list referrers of %q: %w", image, err)
+	}
+	found := slices.DeleteFunc(slices.Clone(manifest.Manifests), func(d v1.Descriptor) bool { return d.ArtifactType != string(MediaType) })
+	if len(found) != 1 {
+		return nil, fmt.Errorf("cannot choose an SBOM of %q: there are %d", image, len(found))
+	}
+	artifact, err := remote.Image(image.Context().Digest(found[0].Digest.String()), options...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot get SBOM of %q: %w", image, err)
+	}
+	layers, err := artifact.Layers()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read SBOM of %q: %w", image, err)
+	}
+	if len(layers) != 1 {
+		return nil, fmt.Errorf("cannot read SBOM of %q: it has %d layers", image, len(layers))
+	}
+	r, err := layers[0].Compressed()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read SBOM of %q: %w", image, err)
+	}
+	defer r.Close() //nolint:errcheck // Only read.
+	return io.ReadAll(r)
 }
