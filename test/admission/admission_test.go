@@ -166,7 +166,7 @@ func quantities(n int) map[string]any {
 }
 
 func TestRefused(t *testing.T) {
-	a := mustServe(t, readXRD(t, definition))
+	a := mustServe(t, readXRD(t))
 	for name, tc := range refusals() {
 		t.Run(name, func(t *testing.T) {
 			_, got := a.create(t, view(tc.spec))
@@ -178,7 +178,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
-	a := mustServe(t, readXRD(t, definition))
+	a := mustServe(t, readXRD(t))
 	_, got := a.create(t, view(map[string]any{
 		"markdowns":   map[string]string{"a b": "", "print.md": "", "..": ""},
 		"replicas":    9,
@@ -214,7 +214,7 @@ func TestAdmitted(t *testing.T) {
 		"OtherResources":     {reason: "A request is compared with the limit of the same resource.", spec: with(map[string]any{"resources": map[string]any{"requests": map[string]any{"memory": "1Gi"}, "limits": map[string]any{"cpu": 1}}})},
 	}
 
-	a := mustServe(t, readXRD(t, definition))
+	a := mustServe(t, readXRD(t))
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if _, got := a.create(t, view(tc.spec)); got != nil {
@@ -225,7 +225,7 @@ func TestAdmitted(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	a := mustServe(t, readXRD(t, definition))
+	a := mustServe(t, readXRD(t))
 	got, _ := a.create(t, view(map[string]any{"markdowns": map[string]string{"SUMMARY.md": ""}}))
 	want := map[string]any{"markdowns": map[string]any{"SUMMARY.md": ""}, "replicas": int64(1)}
 	if diff := cmp.Diff(want, got["spec"]); diff != "" {
@@ -256,7 +256,7 @@ func TestDocumented(t *testing.T) {
 func TestEveryRuleIsTested(t *testing.T) {
 	for i, rule := range rules(t) {
 		t.Run(rule, func(t *testing.T) {
-			xrd := readXRD(t, definition)
+			xrd := readXRD(t)
 			xrd.Spec.Versions[0].Schema.OpenAPIV3Schema.Raw = without(t, xrd.Spec.Versions[0].Schema.OpenAPIV3Schema.Raw, i)
 			a, err := serve(xrd)
 			if err != nil {
@@ -276,7 +276,7 @@ func TestEveryRuleIsTested(t *testing.T) {
 func rules(t *testing.T) []string {
 	t.Helper()
 	var found []string
-	raw := readXRD(t, definition).Spec.Versions[0].Schema.OpenAPIV3Schema.Raw
+	raw := readXRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Raw
 	edit(t, raw, func(rule string) bool { found = append(found, rule); return false })
 	if len(found) < 20 {
 		t.Fatalf("found only %d rules: %v", len(found), found)

@@ -37,16 +37,16 @@ type api struct {
 	validate func(context.Context, runtime.Object) field.ErrorList
 }
 
-// readXRD reads an XRD strictly: a misspelled field is an error.
-func readXRD(t testing.TB, path string) *xpv1.CompositeResourceDefinition {
+// readXRD reads the XRD of MarkdownView strictly: a misspelled field is an error.
+func readXRD(t testing.TB) *xpv1.CompositeResourceDefinition {
 	t.Helper()
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(definition)
 	if err != nil {
 		t.Fatal(err)
 	}
 	xrd := &xpv1.CompositeResourceDefinition{}
 	if err := yaml.UnmarshalStrict(b, xrd); err != nil {
-		t.Fatalf("cannot read %s: %v", path, err)
+		t.Fatalf("cannot read %s: %v", definition, err)
 	}
 
 	return xrd

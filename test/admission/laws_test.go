@@ -16,7 +16,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// What specs are made of here: pieces of what is right, and of what people and
+// What specs are made of here (the seed makes them the same each time): pieces of what is right, and of what people and
 // attackers write instead. They are put together at random, so that some of what
 // comes out is admitted and some is not.
 var (
@@ -82,8 +82,8 @@ func listOf(r *rand.Rand) map[string]any {
 // TestAdmittedIsAccepted holds for random specs that the function accepts what
 // the API server admits.
 func TestAdmittedIsAccepted(t *testing.T) {
-	a := mustServe(t, readXRD(t, definition))
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same specs each time.
+	a := mustServe(t, readXRD(t))
+	r := rand.New(rand.NewPCG(1, 2))
 	admitted := 0
 	for range 6_000 {
 		if checkSpec(t, a, specOf(r)) {
@@ -123,8 +123,8 @@ func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 }
 
 func TestAdmittedImages(t *testing.T) {
-	a := mustServe(t, readXRD(t, definition))
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same images each time.
+	a := mustServe(t, readXRD(t))
+	r := rand.New(rand.NewPCG(1, 2))
 	admitted := 0
 	for range 8_000 {
 		if checkImage(t, a, pick(r, imagePieces)) {
@@ -137,7 +137,7 @@ func TestAdmittedImages(t *testing.T) {
 }
 
 func FuzzAdmittedImages(f *testing.F) {
-	a := mustServe(f, readXRD(f, definition))
+	a := mustServe(f, readXRD(f))
 	for _, image := range []string{
 		"mdbook", "peaceiris/mdbook:v0.5.0", "docker.io/peaceiris/mdbook", "localhost:5000/a/b:c", "[::1]:5000/a",
 		"a@sha256:" + strings.Repeat("0", 64), "a@sha256:" + strings.Repeat("0", 63), "a:b@sha512:" + strings.Repeat("0", 128), strings.Repeat("0", 64),
@@ -174,8 +174,8 @@ func narrower(image string, named reference.Named) bool {
 }
 
 func TestAdmittedQuantities(t *testing.T) {
-	a := mustServe(t, readXRD(t, definition))
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same quantities each time.
+	a := mustServe(t, readXRD(t))
+	r := rand.New(rand.NewPCG(1, 2))
 	admitted := 0
 	for range 8_000 {
 		if checkQuantity(t, a, pick(r, quantityPieces)) {
@@ -188,7 +188,7 @@ func TestAdmittedQuantities(t *testing.T) {
 }
 
 func FuzzAdmittedQuantities(f *testing.F) {
-	a := mustServe(f, readXRD(f, definition))
+	a := mustServe(f, readXRD(f))
 	for _, q := range []string{"0", "1", "100m", "64Mi", "0.5", ".5", "5.", "1e3", "1E-99", "1E", "-1", "+1", "1e100", "1e1.5", "1ee", "..", ""} {
 		f.Add(q)
 	}
@@ -227,7 +227,7 @@ func longExponent(s string) bool {
 }
 
 func FuzzAdmittedFileNames(f *testing.F) {
-	a := mustServe(f, readXRD(f, definition))
+	a := mustServe(f, readXRD(f))
 	for _, name := range namePieces {
 		f.Add(name)
 	}
@@ -235,8 +235,8 @@ func FuzzAdmittedFileNames(f *testing.F) {
 }
 
 func TestAdmittedFileNames(t *testing.T) {
-	a := mustServe(t, readXRD(t, definition))
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same names each time.
+	a := mustServe(t, readXRD(t))
+	r := rand.New(rand.NewPCG(1, 2))
 	for range 6_000 {
 		checkFileName(t, a, pick(r, namePieces))
 	}
