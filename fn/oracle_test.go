@@ -1,0 +1,129 @@
+package fn
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/api/equality"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+)
+
+// oracleSeeds are objects of every type that is converted.
+var oracleSeeds = []string{
+	`{"apiVersion":"a","kind":"b","metadata":{"name":"n","namespace":"s","generation":3},"spec":{"markdowns":{"SUMMARY.md":"x"},"replicas":2,"viewerImage":"i","resources":{"requests":{"cpu":1,"memory":"1Gi"}},"claimRef":{"namespace":"c"}},"status":{"status":"Healthy","conditions":[{"type":"Available","status":"True"}]}}`,
+	`{"viewerImage":"i","allowedImages":["a"],"imagePullSecrets":[{"name":"p"}],"service":{"type":"NodePort","annotations":{"a":"b"}},"ttl":"1m","statusFields":["url"],"templates":{"deployment":{"spec":null}}}`,
+	`{"spec":{"replicas":0,"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1,"maxUnavailable":"10%"}},"template":{"metadata":{"creationTimestamp":"2026-01-02T03:04:05Z"},"spec":{"volumes":[{"name":"v","emptyDir":{"sizeLimit":"1.5Gi"}}],"containers":[{"name":"c","ports":[{"containerPort":80}],"env":[{"name":"a","value":""}]}]}}}}`,
+	`{"data":{"a":"\u0085"},"binaryData":{"b":"Zw=="},"immutable":false}`,
+	`{"spec":{"ports":[{"port":80,"targetPort":"http"}],"selector":{"a":"b"},"clusterIPs":[]}}`,
+	`{"spec":{"replicas":1.5,"ports":[null,{}],"template":null},"data":{"a":null},"metadata":[]}`,
+	`{"spec":{"replicas":1e2,"minReadySeconds":3000000000},"metadata":{"generation":9007199254740993}}`,
+}
+
+// FuzzDecode compares decode with the JSON decoder of Kubernetes.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range oracleSeeds {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		v := &structpb.Value{}
+		if v.UnmarshalJSON(text) != nil {
+			return
+		}
+		// Where a map has a null, JSON makes an empty text of it. We read it as
+		// absent, which is what a null means to Kubernetes.
+		v = withoutNulls(v)
+		compareDecode[xr](t, v)
+		compareDecode[v1beta1.Input](t, v)
+		compareDecode[deploymentState](t, v)
+		compareDecode[corev1ac.ConfigMapApplyConfiguration](t, v)
+		compareDecode[appsv1ac.DeploymentApplyConfiguration](t, v)
+		compareDecode[corev1ac.ServiceApplyConfiguration](t, v)
+	})
+}
+
+func compareDecode[T any](t *testing.T, v *structpb.Value) {
+	t.Helper()
+
+	b, err := v.MarshalJSON()
+	if err != nil {
+		t.Fatalf("cannot encode: %v", err)
+	}
+	got, want := new(T), new(T)
+	faults := decode(v, got, nil, false)
+	err = kjson.UnmarshalCaseSensitivePreserveInts(b, want)
+	for _, fault := range faults {
+		// What we read less of than JSON does, and say so.
+		if strings.Contains(fault.Detail, "out of range") || strings.Contains(fault.Detail, "must be a quantity") {
+			return
+		}
+	}
+	if (len(faults) > 0) != (err != nil) {
+		t.Fatalf("decode %T: faults %v, JSON says %v: %s", got, faults, err, b)
+	}
+	if err == nil && !equality.Semantic.DeepEqual(got, want) {
+		t.Errorf("decode %T: want %+v, got %+v", got, want, got)
+	}
+}
+
+// withoutNulls returns a value without the fields that are null.
+func withoutNulls(v *structpb.Value) *structpb.Value {
+	switch kind := v.GetKind().(type) {
+	case *structpb.Value_StructValue:
+		fields := map[string]*structpb.Value{}
+		for name, child := range kind.StructValue.GetFields() {
+			if !isNull(child) {
+				fields[name] = withoutNulls(child)
+			}
+		}
+
+		return structpb.NewStructValue(&structpb.Struct{Fields: fields})
+	case *structpb.Value_ListValue:
+		values := []*structpb.Value{}
+		for _, child := range kind.ListValue.GetValues() {
+			values = append(values, withoutNulls(child))
+		}
+
+		return structpb.NewListValue(&structpb.ListValue{Values: values})
+	default:
+		return v
+	}
+}
+
+// FuzzEncode compares encode with JSON.
+func FuzzEncode(f *testing.F) {
+	for _, seed := range oracleSeeds {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		compareEncode[corev1ac.ConfigMapApplyConfiguration](t, text)
+		compareEncode[appsv1ac.DeploymentApplyConfiguration](t, text)
+		compareEncode[corev1ac.ServiceApplyConfiguration](t, text)
+	})
+}
+
+func compareEncode[T any](t *testing.T, text []byte) {
+	t.Helper()
+
+	object, v := new(T), &structpb.Value{}
+	if v.UnmarshalJSON(text) != nil || len(decode(v, object, nil, false)) > 0 {
+		return
+	}
+	b, err := json.Marshal(object)
+	if err != nil {
+		t.Fatalf("cannot encode %s: %v", text, err)
+	}
+	want := &structpb.Struct{}
+	if err := want.UnmarshalJSON(b); err != nil {
+		t.Fatalf("cannot decode %s: %v", b, err)
+	}
+	if got := encode(object); !proto.Equal(got, want) {
+		t.Errorf("encode %T: want %v, got %v", object, want, got)
+	}
+}
