@@ -140,7 +140,7 @@ func (c *cluster) reconcile() *fnv1.RunFunctionResponse {
 		ready = ready && r.GetReady() == fnv1.Ready_READY_TRUE
 	}
 
-	status := rsp.GetDesired().GetComposite().GetResource().AsMap()["status"].(object) //nolint:forcetypeassert // The laws have it.
+	status := rsp.GetDesired().GetComposite().GetResource().AsMap()["status"].(object)
 	before := clone(child(c.xr, "status"))
 	conditions := before["conditions"]
 	delete(before, "conditions")
@@ -412,7 +412,7 @@ func (c *cluster) stamp(o object, manager string) {
 
 func (c *cluster) touch(o object) {
 	c.writes++
-	rv, err := strconv.Atoi(metadata(o)["resourceVersion"].(string)) //nolint:forcetypeassert // See stamp.
+	rv, err := strconv.Atoi(metadata(o)["resourceVersion"].(string))
 	if err != nil {
 		c.t.Fatalf("cannot read resourceVersion: %v", err)
 	}
@@ -427,11 +427,11 @@ func setDefaults(key string, o object) {
 		setDefault(spec, object{"replicas": 1.0, "progressDeadlineSeconds": 600.0, "revisionHistoryLimit": 10.0})
 		pod := child(child(spec, "template"), "spec")
 		setDefault(pod, object{"dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "schedulerName": "default-scheduler"})
-		for _, item := range pod["containers"].([]any) { //nolint:forcetypeassert // A pod has containers.
-			setContainerDefaults(item.(object)) //nolint:forcetypeassert // Of objects.
+		for _, item := range pod["containers"].([]any) {
+			setContainerDefaults(item.(object))
 		}
-		for _, item := range pod["volumes"].([]any) { //nolint:forcetypeassert // Our pod has volumes.
-			if cm, ok := item.(object)["configMap"].(object); ok { //nolint:forcetypeassert // Of objects.
+		for _, item := range pod["volumes"].([]any) {
+			if cm, ok := item.(object)["configMap"].(object); ok {
 				setDefault(cm, object{"defaultMode": 420.0})
 			}
 		}

@@ -82,7 +82,7 @@ func FuzzTemplates(f *testing.F) {
 			}
 			templates[name] = v
 		}
-		req := proto.Clone(settled).(*fnv1.RunFunctionRequest) //nolint:forcetypeassert // It is a clone.
+		req := proto.Clone(settled).(*fnv1.RunFunctionRequest)
 		req.Input = &structpb.Struct{Fields: map[string]*structpb.Value{"templates": structpb.NewStructValue(&structpb.Struct{Fields: templates})}}
 		checkLaws(t, req)
 	})

@@ -260,6 +260,8 @@ func TestLife(t *testing.T) {
 
 // TestLives tells many lives, in each of which anything may happen at any time.
 func TestLives(t *testing.T) {
+	t.Parallel()
+
 	const lives = 40
 	for seed := range uint64(lives) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 // TestOddRequests holds what broke a law once, or could. Each case changes a
 // request of a settled MarkdownView.
 func TestOddRequests(t *testing.T) {
+	t.Parallel()
+
 	template := func(kind string, template object) func(*testing.T, *fnv1.RunFunctionRequest) {
 		return inputOf(object{"templates": object{kind: template}})
 	}
@@ -101,7 +103,7 @@ func TestOddRequests(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			req := proto.Clone(settled).(*fnv1.RunFunctionRequest) //nolint:forcetypeassert // It is a clone.
+			req := proto.Clone(settled).(*fnv1.RunFunctionRequest)
 			tc.change(t, req)
 			rsp := checkLaws(t, req)
 			switch {

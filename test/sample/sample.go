@@ -3,6 +3,7 @@
 package sample
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"strings"
 )
@@ -26,11 +27,10 @@ func Random(seed uint64) *Source {
 
 // RandomBytes returns the bytes that Random chooses from.
 func RandomBytes(seed uint64) []byte {
-	r := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // Not a secret.
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
 	data := make([]byte, 1024)
-	for i := range data {
-		data[i] = byte(r.Uint32())
-	}
+	rand.NewChaCha8(key).Read(data) //nolint:errcheck // It never fails.
 
 	return data
 }
