@@ -122,11 +122,13 @@ xpkg.push: xpkg ## Push the function for all platforms, and its SBOMs, as XPKG:V
 	@test -n '$(XPKG)' || { echo 'say where to: make xpkg.push XPKG=registry/name VERSION=v0.1.0' >&2; exit 1; }
 	$(BIN)/crossplane xpkg push --package-files=$(shell echo $(FUNCTION_PACKAGES) | tr ' ' ,) $(XPKG):$(VERSION)
 	$(BIN)/xpkg attach $(XPKG):$(VERSION) $(ARCHS:%=--sbom=%=$(DIST)/function-markdownview-linux-%.cdx.json)
+	@$(BIN)/xpkg digest $(XPKG):$(VERSION)
 
 .PHONY: xpkg.push.configuration
 xpkg.push.configuration: xpkg ## Push the configuration as XPKG:VERSION.
 	@test -n '$(XPKG)' || { echo 'say where to: make xpkg.push.configuration XPKG=registry/name VERSION=v0.1.0' >&2; exit 1; }
 	$(BIN)/crossplane xpkg push --package-files=$(CONFIGURATION_PACKAGE) $(XPKG):$(VERSION)
+	@$(BIN)/xpkg digest $(XPKG):$(VERSION)
 
 .PHONY: xpkg.test
 xpkg.test: xpkg ## Check the packages, and push and pull them on loopback.
@@ -139,6 +141,10 @@ xpkg.reproduce: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/xpkg ## Build th
 .PHONY: image.compare
 image.compare: xpkg ## Build the Dockerfile with docker or buildah, and fail if it differs from the packaged image.
 	BIN='$(BIN)' DIST='$(abspath $(DIST))' test/xpkg/dockerfile.sh
+
+.PHONY: test-production
+test-production: ## Test that the production example is allowed where pods must be restricted, and fits together.
+	cd test/production && go test -count=1 ./...
 
 .PHONY: size
 size: $(BIN)/function-auto-ready ## Print the size of the binary beside that of other functions.
@@ -162,6 +168,7 @@ CONTROL_PLANE := $(addprefix $(BIN)/,crossplane crossplane-core etcd kube-apiser
 
 .PHONY: e2e
 e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Show on a real control plane that every guarantee holds. RUN=Create runs one test.
+	cd test/e2e && CGO_ENABLED=0 go build -o $(BIN)/function-fixture ./cmd/fixture
 	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '//^$(RUN)$$') -v .
 
 .PHONY: up

@@ -11,7 +11,6 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
@@ -22,7 +21,8 @@ import (
 type cli struct {
 	Image  imageCmd  `cmd:"" help:"Build the runtime image of one architecture, as a tarball."`
 	Same   sameCmd   `cmd:"" help:"Fail if two image tarballs differ in files or configuration."`
-	Attach attachCmd `cmd:"" help:"Attach an SBOM to each platform of a pushed package, and print the package's digest."`
+	Attach attachCmd `cmd:"" help:"Attach an SBOM to each platform of a pushed package."`
+	Digest digestCmd `cmd:"" help:"Print a pushed package with its digest, which is what there is to sign."`
 }
 
 type imageCmd struct {
@@ -90,29 +90,45 @@ type attachCmd struct {
 }
 
 func (c *attachCmd) Run() error {
-	ref, err := name.NewTag(c.Package, name.StrictValidation)
+	documents := map[string][]byte{}
+	for arch, path := range c.SBOM {
+		document, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		documents[arch] = document
+	}
+	digest, err := pushed(c.Package)
 	if err != nil {
 		return err
 	}
-	documents := map[string][]byte{}
-	for arch, path := range c.SBOM {
-		if documents[arch], err = os.ReadFile(path); err != nil {
-			return err
-		}
-	}
-	options := []remote.Option{remote.WithAuthFromKeychain(authn.DefaultKeychain)}
-	var pushed *v1.Descriptor
-	if pushed, err = remote.Head(ref, options...); err != nil {
-		return fmt.Errorf("cannot get %q: %w", ref, err)
-	}
-	// What is attached is attached to what was just pushed, whatever becomes of
-	// the tag.
-	digest := ref.Context().Digest(pushed.Digest.String())
-	if err := sbom.Attach(digest, documents, options...); err != nil {
+	return sbom.Attach(digest, documents, remote.WithAuthFromKeychain(authn.DefaultKeychain))
+}
+
+type digestCmd struct {
+	Package string `arg:"" help:"Package, as registry/name:tag."`
+}
+
+func (c *digestCmd) Run() error {
+	digest, err := pushed(c.Package)
+	if err != nil {
 		return err
 	}
 	fmt.Println(digest)
 	return nil
+}
+
+// pushed returns what a tag names now.
+func pushed(tag string) (name.Digest, error) {
+	ref, err := name.NewTag(tag, name.StrictValidation)
+	if err != nil {
+		return name.Digest{}, err
+	}
+	d, err := remote.Head(ref, remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	if err != nil {
+		return name.Digest{}, fmt.Errorf("cannot get %q: %w", ref, err)
+	}
+	return ref.Context().Digest(d.Digest.String()), nil
 }
 
 func main() {

@@ -1,0 +1,225 @@
+package production
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane/apis/v2/pkg/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+	"sigs.k8s.io/yaml"
+)
+
+// read decodes the object of a kind and name from a file of example/production,
+// strictly.
+func read[T any](t *testing.T, file, kind, name string) *T {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("../../example/production", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document := range strings.SplitSeq(string(content), "\n---\n") {
+		meta := &metav1.PartialObjectMetadata{}
+		if err := yaml.Unmarshal([]byte(document), meta); err != nil {
+			t.Fatal(err)
+		}
+		if meta.Kind != kind || meta.Name != name {
+			continue
+		}
+		object := new(T)
+		if err := yaml.UnmarshalStrict([]byte(document), object); err != nil {
+			t.Fatal(err)
+		}
+		return object
+	}
+	t.Fatalf("%s has no %s %q", file, kind, name)
+	return nil
+}
+
+func ours(t *testing.T) *appsv1.Deployment {
+	t.Helper()
+	return deployment(read[v1beta1.DeploymentRuntimeConfig](t, "runtime.yaml", "DeploymentRuntimeConfig", "function-markdownview"))
+}
+
+// violations are what Kubernetes' own evaluator has against a pod at a level.
+func violations(t *testing.T, level api.Level, pod *corev1.PodTemplateSpec) []string {
+	t.Helper()
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, r := range evaluator.EvaluatePod(api.LevelVersion{Level: level, Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec) {
+		if !r.Allowed {
+			got = append(got, r.ForbiddenReason+": "+r.ForbiddenDetail)
+		}
+	}
+	return got
+}
+
+func TestPodSecurityRestricted(t *testing.T) {
+	cases := map[string]struct {
+		reason     string
+		deployment *appsv1.Deployment
+		want       []string
+	}{
+		"Ours": {
+			reason:     "The pods are allowed in a namespace that enforces the restricted standard.",
+			deployment: ours(t),
+			want:       []string{},
+		},
+		"Default": {
+			reason: "Crossplane's default pods are not, which is why there is a DeploymentRuntimeConfig.",
+			deployment: deployment(&v1beta1.DeploymentRuntimeConfig{Spec: v1beta1.DeploymentRuntimeConfigSpec{
+				DeploymentTemplate: &v1beta1.DeploymentTemplate{Spec: &appsv1.DeploymentSpec{}},
+			}}),
+			want: []string{
+				`unrestricted capabilities: container "package-runtime" must set securityContext.capabilities.drop=["ALL"]`,
+				`seccompProfile: pod or container "package-runtime" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := violations(t, api.LevelRestricted, &tc.deployment.Spec.Template)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\nviolations: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// OpenShift's default restricted-v2 gives each namespace users and groups of its
+// own, and refuses pods that name others. It sets them where a pod names none:
+// https://docs.redhat.com/en/documentation/openshift_container_platform/4.20/html/authentication_and_authorization/managing-pod-security-policies
+func TestOpenShift(t *testing.T) {
+	type identity struct {
+		RunAsUser, RunAsGroup, FSGroup *int64
+		SELinux                        *corev1.SELinuxOptions
+		Groups                         []int64
+	}
+	pod := ours(t).Spec.Template.Spec
+	want := identity{}
+	got := identity{pod.SecurityContext.RunAsUser, pod.SecurityContext.RunAsGroup, pod.SecurityContext.FSGroup, pod.SecurityContext.SELinuxOptions, pod.SecurityContext.SupplementalGroups}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("pod: -want, +got:\n%s", diff)
+	}
+	for _, c := range pod.Containers {
+		got := identity{RunAsUser: c.SecurityContext.RunAsUser, RunAsGroup: c.SecurityContext.RunAsGroup, SELinux: c.SecurityContext.SELinuxOptions}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("container %q: -want, +got:\n%s", c.Name, diff)
+		}
+	}
+}
+
+// What the file leaves to Kubernetes or Crossplane would not be what it promises.
+func TestContainer(t *testing.T) {
+	containers := ours(t).Spec.Template.Spec.Containers
+	if len(containers) != 1 {
+		t.Fatalf("containers: want 1, got %d", len(containers))
+	}
+	c := containers[0]
+	if c.SecurityContext.ReadOnlyRootFilesystem == nil || !*c.SecurityContext.ReadOnlyRootFilesystem {
+		t.Error("the root file system can be written")
+	}
+	if c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Limits.Memory().IsZero() {
+		t.Errorf("requests or limits are missing: %v", c.Resources)
+	}
+
+	ports := map[string]int32{}
+	for _, p := range c.Ports {
+		ports[p.Name] = p.ContainerPort
+	}
+	for path, probe := range map[string]*corev1.Probe{"/readyz": c.ReadinessProbe, "/livez": c.LivenessProbe} {
+		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != path || ports[probe.HTTPGet.Port.String()] != 8080 {
+			t.Errorf("there is no probe of %s on the port of the metrics", path)
+		}
+	}
+}
+
+// Everything that selects pods selects those of the Deployment.
+func TestSelectors(t *testing.T) {
+	d := ours(t)
+	budget := read[policyv1.PodDisruptionBudget](t, "runtime.yaml", "PodDisruptionBudget", "function-markdownview")
+	selectors := map[string]*metav1.LabelSelector{"PodDisruptionBudget": budget.Spec.Selector}
+	for _, s := range d.Spec.Template.Spec.TopologySpreadConstraints {
+		selectors[s.TopologyKey] = s.LabelSelector
+	}
+	for _, key := range []string{"PodDisruptionBudget", "kubernetes.io/hostname", "topology.kubernetes.io/zone"} {
+		s, err := metav1.LabelSelectorAsSelector(selectors[key])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Empty() || !s.Matches(labels.Set(d.Spec.Template.Labels)) {
+			t.Errorf("%s: %q does not select the pods of the function", key, s)
+		}
+	}
+	if d.Spec.Replicas == nil || *d.Spec.Replicas < 2 {
+		t.Error("a PodDisruptionBudget needs more than one replica to keep one")
+	}
+}
+
+func TestImageConfigs(t *testing.T) {
+	function := repository(t, "../../package/configuration/crossplane.yaml")
+
+	runtime := read[v1beta1.ImageConfig](t, "runtime.yaml", "ImageConfig", "function-markdownview-runtime")
+	if diff := cmp.Diff([]v1beta1.ImageMatch{{Prefix: function}}, runtime.Spec.MatchImages); diff != "" {
+		t.Errorf("images of the runtime: -want, +got:\n%s", diff)
+	}
+	config := read[v1beta1.DeploymentRuntimeConfig](t, "runtime.yaml", "DeploymentRuntimeConfig", "function-markdownview")
+	if diff := cmp.Diff(config.Name, runtime.Spec.Runtime.ConfigReference.Name); diff != "" {
+		t.Errorf("runtime config: -want, +got:\n%s", diff)
+	}
+
+	signature := read[v1beta1.ImageConfig](t, "signature.yaml", "ImageConfig", "function-markdownview-signature")
+	want := []v1beta1.ImageMatch{{Prefix: function}, {Prefix: strings.Replace(function, "/function-", "/configuration-", 1)}}
+	if diff := cmp.Diff(want, signature.Spec.MatchImages); diff != "" {
+		t.Errorf("images that are signed: -want, +got:\n%s", diff)
+	}
+}
+
+// repository returns the repository that our configuration pulls the function from.
+func repository(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := struct {
+		Spec struct{ DependsOn []struct{ Package string } }
+	}{}
+	if err := yaml.Unmarshal(content, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c.Spec.DependsOn[0].Package
+}
+
+// The signer is the workflow that there is, at a version and nothing else.
+func TestSigner(t *testing.T) {
+	signature := read[v1beta1.ImageConfig](t, "signature.yaml", "ImageConfig", "function-markdownview-signature")
+	identity := signature.Spec.Verification.Cosign.Authorities[0].Keyless.Identities[0]
+	if _, err := os.Stat("../../.github/workflows/release.yaml"); err != nil {
+		t.Error(err)
+	}
+	cases := map[string]bool{
+		"https://github.com/crossplane-contrib/function-markdownview/.github/workflows/release.yaml@refs/tags/v0.1.0":      true,
+		"https://github.com/crossplane-contrib/function-markdownview/.github/workflows/release.yaml@refs/heads/main":       false,
+		"https://github.com/crossplane-contrib/function-markdownview/.github/workflows/ci.yaml@refs/tags/v0.1.0":           false,
+		"https://github.com/someone/function-markdownview/.github/workflows/release.yaml@refs/tags/v0.1.0":                 false,
+		"https://github.com/crossplane-contrib/function-markdownview/.github/workflows/release.yaml@refs/tags/v0.1.0-evil": false,
+	}
+	for subject, want := range cases {
+		if got := regexp.MustCompile(identity.SubjectRegExp).MatchString(subject); got != want {
+			t.Errorf("signed by %s: want %v, got %v", subject, want, got)
+		}
+	}
+}
