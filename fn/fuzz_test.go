@@ -34,7 +34,7 @@ func FuzzBytes(f *testing.F) {
 
 // FuzzRequest feeds requests that Crossplane could send.
 func FuzzRequest(f *testing.F) {
-	addSeeds(f, 100)
+	addSeeds(f, 30)
 	f.Fuzz(func(t *testing.T, choices []byte) {
 		checkLaws(t, generate(t, sample.New(choices)))
 	})
@@ -42,7 +42,7 @@ func FuzzRequest(f *testing.F) {
 
 // FuzzCorruptRequest feeds requests that no Crossplane sends.
 func FuzzCorruptRequest(f *testing.F) {
-	addSeeds(f, 200)
+	addSeeds(f, 60)
 	f.Fuzz(func(t *testing.T, choices []byte) {
 		s := sample.New(choices)
 		req := generate(t, s)

@@ -262,7 +262,7 @@ func TestLife(t *testing.T) {
 func TestLives(t *testing.T) {
 	t.Parallel()
 
-	const lives = 40
+	const lives = 12
 	for seed := range uint64(lives) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
