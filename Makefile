@@ -43,6 +43,13 @@ fuzz: ## Fuzz each target for FUZZTIME (1 minute).
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./fn; \
 	done
 
+# All thousand of them take an hour or more.
+MUTANTS ?= 200
+
+.PHONY: mutation
+mutation: ## Break package fn in MUTANTS small ways (200; 0 for all), and count what its tests catch.
+	go run ./test/mutation --mutants $(MUTANTS)
+
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters.
 	$(BIN)/golangci-lint run
