@@ -128,7 +128,7 @@ FORCE:
 xpkg.push: xpkg ## Push the function for all platforms, and its SBOMs, as XPKG:VERSION.
 	@test -n '$(XPKG)' || { echo 'say where to: make xpkg.push XPKG=registry/name VERSION=v0.1.0' >&2; exit 1; }
 	$(BIN)/crossplane xpkg push --package-files=$(shell echo $(FUNCTION_PACKAGES) | tr ' ' ,) $(XPKG):$(VERSION)
-	$(BIN)/xpkg attach $(XPKG):$(VERSION) $(ARCHS:%=--sbom=%=$(DIST)/function-markdownview-linux-%.cdx.json)
+	$(BIN)/xpkg attach $(XPKG):$(VERSION) $(foreach arch,$(ARCHS),--sbom=$(arch)=$(DIST)/function-markdownview-linux-$(arch).cdx.json)
 	@$(BIN)/xpkg digest $(XPKG):$(VERSION)
 
 .PHONY: xpkg.push.configuration
@@ -154,9 +154,11 @@ test-production: ## Test that the production example is allowed where pods must 
 	cd test/production && go test -count=1 ./...
 
 .PHONY: size
-size: $(BIN)/function-auto-ready ## Print the size of the binary beside that of other functions.
-	@mkdir -p $(DIST) && GOTOOLCHAIN=$(RELEASE_GO) $(RELEASE_BUILD) -o $(DIST)/function-markdownview .
-	@wc -c $(DIST)/function-markdownview $(BIN)/function-auto-ready | awk '!/total/ { n = split($$2, p, "/"); printf "%-24s %5.1f MiB\n", p[n], $$1 / 1048576 }'
+size: export GOTOOLCHAIN := $(RELEASE_GO)
+size: ## Print the size of the binary beside that of another function, built alike.
+	@$(RELEASE_BUILD) -o $(DIST)/size/function-markdownview .
+	@cd test/tools/function-auto-ready && $(RELEASE_BUILD) -o $(abspath $(DIST))/size/function-auto-ready github.com/crossplane/function-auto-ready
+	@wc -c $(DIST)/size/* | awk '!/total/ { n = split($$2, p, "/"); printf "%-24s %5.1f MiB\n", p[n], $$1 / 1048576 }'
 
 # What becomes part of a package is compressed by these.
 $(BIN)/xpkg: $(wildcard test/xpkg/*.go test/xpkg/*/*.go) test/xpkg/go.mod test/xpkg/go.sum
