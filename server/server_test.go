@@ -101,10 +101,10 @@ func (r *running) call(t *testing.T, req *fnv1.RunFunctionRequest) (*fnv1.RunFun
 	return fnv1.NewFunctionRunnerServiceClient(r.dial(t)).RunFunction(ctx, req)
 }
 
-// get returns the status and the text that the metrics address answers.
-func (r *running) get(t *testing.T, path string) (int, string) {
+// scrape returns the metrics.
+func (r *running) scrape(t *testing.T) string {
 	t.Helper()
-	rsp, err := http.Get("http://" + r.metrics + path)
+	rsp, err := http.Get("http://" + r.metrics + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func (r *running) get(t *testing.T, path string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rsp.StatusCode, string(body)
+	return string(body)
 }
 
 func TestStopWaitsForRunningCalls(t *testing.T) {

@@ -16,11 +16,11 @@ import (
 )
 
 func TestPanic(t *testing.T) {
-	boom := func(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
+	boom := func(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
 		if req.GetMeta().GetTag() == "bad" {
 			panic("boom")
 		}
-		return echo(context.Background(), req)
+		return echo(ctx, req)
 	}
 	r := serve(t, boom, times{})
 	conn := r.dial(t)
@@ -85,7 +85,7 @@ func TestPanic(t *testing.T) {
 	if line["level"] != "ERROR" || line["kind"] != "MarkdownView" || !strings.Contains(line["stack"].(string), "TestPanic") {
 		t.Errorf("log of a panic: want an error with the XR and a stack that leads to the function, got %v", line)
 	}
-	_, metrics := r.get(t, "/metrics")
+	metrics := r.scrape(t)
 	for _, want := range []string{
 		"function_markdownview_panics_total 2\n",
 		`function_markdownview_results_total{reason="Panic",severity="fatal"} 2` + "\n",
