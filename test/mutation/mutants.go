@@ -67,12 +67,17 @@ func (f *finder) visit(n ast.Node) bool {
 		return false
 	case *ast.CallExpr:
 		return f.call(n)
-	case *ast.IfStmt:
-		f.negate(n.Cond)
-	case *ast.CaseClause:
-		if len(n.List) == 1 {
-			f.never(n.List[0])
-		}
+	case ast.Stmt:
+		f.statement(n)
+	case ast.Expr:
+		f.expression(n)
+	}
+
+	return true
+}
+
+func (f *finder) expression(n ast.Expr) {
+	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		if with, ok := swaps[n.Op]; ok {
 			f.add(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), with.String(), fmt.Sprintf("%s instead of %s", with, n.Op))
@@ -88,6 +93,19 @@ func (f *finder) visit(n ast.Node) bool {
 			with := strconv.FormatBool(n.Name == "false")
 			f.add(n.Pos(), n.End(), with, with)
 		}
+	case *ast.CompositeLit:
+		f.elements(n)
+	}
+}
+
+func (f *finder) statement(n ast.Stmt) {
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		f.negate(n.Cond)
+	case *ast.CaseClause:
+		if len(n.List) == 1 {
+			f.never(n.List[0])
+		}
 	case *ast.ExprStmt:
 		f.add(n.Pos(), n.End(), "", "without "+f.text(n))
 	case *ast.IncDecStmt:
@@ -101,11 +119,7 @@ func (f *finder) visit(n ast.Node) bool {
 			blanks := strings.TrimSuffix(strings.Repeat("_, ", len(n.Lhs)), ", ")
 			f.add(n.Pos(), n.End(), blanks+" = "+f.text(n.Rhs[0]), "without "+f.text(n))
 		}
-	case *ast.CompositeLit:
-		f.elements(n)
 	}
-
-	return true
 }
 
 // call leaves alone what has no effect that a test could see, and leaves a
@@ -158,10 +172,10 @@ func (f *finder) never(e ast.Expr) {
 }
 
 func (f *finder) literal(n *ast.BasicLit) {
-	switch n.Kind {
-	case token.INT:
+	if n.Kind == token.INT {
 		f.add(n.Pos(), n.End(), "("+n.Value+"+1)", n.Value+"+1")
-	case token.STRING:
+	}
+	if n.Kind == token.STRING {
 		f.add(n.End()-1, n.End()-1, "x", "another text than "+n.Value)
 	}
 }
