@@ -41,6 +41,11 @@ type cluster struct {
 	kubeconfig string
 	bin        string
 	logs       string
+
+	// The names of two other functions: one that does what its Input says, and
+	// function-auto-ready.
+	fixture   string
+	autoReady string
 }
 
 // start a control plane of our own, or take the one that E2E_KUBECONFIG names.
@@ -75,7 +80,23 @@ func start(t *testing.T) *cluster {
 	if err := cp.InstallOurs(ctx); err != nil {
 		t.Fatal(err)
 	}
-	return &cluster{WithWatch: cp.Client, machine: cp, loopback: cp, kubeconfig: cp.Kubeconfig, bin: bin, logs: cp.Logs}
+	c := &cluster{WithWatch: cp.Client, machine: cp, loopback: cp, kubeconfig: cp.Kubeconfig, bin: bin, logs: cp.Logs}
+	c.fixture = c.install(t, "function-fixture")
+	c.autoReady = c.install(t, "function-auto-ready")
+	return c
+}
+
+// install a function that is there as a binary only, and return its name.
+func (c *cluster) install(t *testing.T, name string) string {
+	t.Helper()
+	p, err := c.loopback.BuildFunction(t.Context(), name, filepath.Join(c.bin, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.loopback.Install(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	return p.Name()
 }
 
 // stopOnSignal stops the control plane when the tests are interrupted. Without

@@ -28,6 +28,15 @@ func TestGuarantees(t *testing.T) {
 			AdmissionOfTutorial,
 			BadInput,
 			StuckRollout,
+			Scale,
+			Tools,
+			TutorialsKind,
+			AutoscaledDeployment,
+			ClusterScoped,
+			Claim,
+			Nested,
+			Pipeline,
+			Metrics,
 		} {
 			t.Run(nameOf(test), func(t *testing.T) {
 				t.Parallel()
@@ -36,9 +45,16 @@ func TestGuarantees(t *testing.T) {
 		}
 	})
 	t.Run("Alone", func(t *testing.T) {
-		for _, test := range []func(*kit){
+		alone := []func(*kit){
 			Quiet,
-		} {
+			FunctionDies,
+			CrossplaneDies,
+			Load,
+		}
+		if c.loopback != nil {
+			alone = append(alone, APIServerDies, Upgrade)
+		}
+		for _, test := range alone {
 			t.Run(nameOf(test), func(t *testing.T) { test(c.kit(t)) })
 		}
 	})

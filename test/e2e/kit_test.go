@@ -203,12 +203,16 @@ func (v *markdownView) settled() error {
 	return nil
 }
 
+func fromUnstructured(u *unstructured.Unstructured, into any) error {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, into); err != nil {
+		return fmt.Errorf("cannot decode %s %q: %w", u.GetKind(), u.GetName(), err)
+	}
+	return nil
+}
+
 func decode(u *unstructured.Unstructured) (*markdownView, error) {
 	v := &markdownView{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, v); err != nil {
-		return nil, fmt.Errorf("cannot decode %s %q: %w", u.GetKind(), u.GetName(), err)
-	}
-	return v, nil
+	return v, fromUnstructured(u, v)
 }
 
 // book is a MarkdownView with a book of one page.

@@ -26,14 +26,14 @@ spec:
 `
 
 // BuildFunction builds the package of a function that has none of its own, from
-// its binary. Labels of the image tell two packages of one binary apart.
-func (cp *ControlPlane) BuildFunction(ctx context.Context, functionName, binary string, labels map[string]string) (Package, error) {
+// its binary.
+func (cp *ControlPlane) BuildFunction(ctx context.Context, functionName, binary string) (Package, error) {
 	p := Package{Kind: "function", Repository: "e2e/" + functionName, Version: "v0.1.0"}
 	dir, err := os.MkdirTemp(cp.options.Dir, functionName+"-")
 	if err != nil {
 		return p, fmt.Errorf("cannot build function %q: %w", functionName, err)
 	}
-	img, err := image(binary, labels)
+	img, err := image(binary)
 	if err != nil {
 		return p, err
 	}
@@ -58,7 +58,7 @@ func (cp *ControlPlane) BuildFunction(ctx context.Context, functionName, binary 
 }
 
 // image with a binary as its only file.
-func image(binary string, labels map[string]string) (v1.Image, error) {
+func image(binary string) (v1.Image, error) {
 	b, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read binary: %w", err)
@@ -87,7 +87,7 @@ func image(binary string, labels map[string]string) (v1.Image, error) {
 	}
 	cfg = cfg.DeepCopy()
 	cfg.OS, cfg.Architecture = "linux", runtime.GOARCH
-	cfg.Config = v1.Config{Entrypoint: []string{"/function"}, Labels: labels}
+	cfg.Config = v1.Config{Entrypoint: []string{"/function"}}
 	if img, err = mutate.ConfigFile(img, cfg); err != nil {
 		return nil, fmt.Errorf("cannot make image: %w", err)
 	}

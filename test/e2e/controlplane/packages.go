@@ -3,9 +3,14 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -82,6 +87,38 @@ func (cp *ControlPlane) WaitHealthy(ctx context.Context, kind, name string) erro
 
 func packageKind(kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: "pkg.crossplane.io", Version: "v1", Kind: strings.ToUpper(kind[:1]) + kind[1:]}
+}
+
+// UpgradeFunction has our function run from a package of another version. That
+// differs by a label, so its digest is another.
+func (cp *ControlPlane) UpgradeFunction(ctx context.Context, version string) error {
+	p := cp.options.FunctionPackage()
+	img, err := tarball.ImageFromPath(p.Files[0], nil)
+	if err != nil {
+		return fmt.Errorf("cannot open package %q: %w", p.Files[0], err)
+	}
+	cfg, err := img.ConfigFile()
+	if err != nil {
+		return fmt.Errorf("cannot read package %q: %w", p.Files[0], err)
+	}
+	cfg = cfg.DeepCopy()
+	labels := map[string]string{"version": version}
+	maps.Copy(labels, cfg.Config.Labels)
+	cfg.Config.Labels = labels
+	if img, err = mutate.ConfigFile(img, cfg); err != nil {
+		return fmt.Errorf("cannot change package %q: %w", p.Files[0], err)
+	}
+	ref, err := name.ParseReference(fmt.Sprintf("%s/%s:%s", cp.registry.host, p.Repository, version))
+	if err != nil {
+		return fmt.Errorf("cannot push version %q: %w", version, err)
+	}
+	if err := remote.Write(ref, img, remote.WithContext(ctx)); err != nil {
+		return fmt.Errorf("cannot push version %q: %w", version, err)
+	}
+	if _, err := cp.crossplaneCLI(ctx, "xpkg", "update", p.Kind, fmt.Sprintf("%s/%s:%s", realRegistry, p.Repository, version), p.Name()); err != nil {
+		return err
+	}
+	return cp.WaitHealthy(ctx, p.Kind, p.Name())
 }
 
 // mirror has Crossplane pull from a mirror of the real registry.

@@ -163,6 +163,19 @@ func (p *process) run(ctx context.Context) error {
 	return nil
 }
 
+// Run a program until the context is done. Its output goes to a log.
+func Run(ctx context.Context, path, log string, args ...string) error {
+	p := &process{name: filepath.Base(path), path: path, args: args, log: log, launcher: newLauncher()}
+	if err := p.start(); err != nil {
+		return err
+	}
+	context.AfterFunc(ctx, func() {
+		p.kill()
+		close(p.launcher.starts)
+	})
+	return nil
+}
+
 // tail is the end of the log, and where the rest is.
 func (p *process) tail() string {
 	log, err := os.ReadFile(p.log)

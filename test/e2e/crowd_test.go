@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// crowd creates n MarkdownViews, each with a text of its own, and returns their
+// names.
+func (k *kit) crowd(n int) []string {
+	k.Helper()
+	names := make([]string, n)
+	g := errgroup.Group{}
+	g.SetLimit(16)
+	for i := range n {
+		names[i] = fmt.Sprintf("crowd-%03d", i)
+		g.Go(func() error { return k.tryApply(book(names[i], file("page.md", "# "+names[i]+"\n"))) })
+	}
+	k.must(g.Wait())
+	return names
+}
+
+// settleAll waits until all MarkdownViews of the namespace are healthy.
+func (k *kit) settleAll(d time.Duration, n int) {
+	k.Helper()
+	k.within(d, fmt.Sprintf("%d MarkdownViews: healthy", n), func() error {
+		l := listOf(kind)
+		if err := k.List(k.Context(), l, client.InNamespace(k.namespace)); err != nil {
+			return err
+		}
+		if len(l.Items) != n {
+			return fmt.Errorf("there are %d", len(l.Items))
+		}
+		var errs []error
+		for i := range l.Items {
+			v, err := decode(&l.Items[i])
+			if err != nil {
+				return err
+			}
+			if err := v.settled(); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", v.Name, err))
+			}
+		}
+		if len(errs) > 0 {
+			return fmt.Errorf("%d are not, such as %w", len(errs), errs[0])
+		}
+		return nil
+	})
+}
+
+// deployments of the namespace.
+func (k *kit) deployments() int {
+	k.Helper()
+	l := &appsv1.DeploymentList{}
+	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
+	return len(l.Items)
+}
+
+// right reports what a crowd has too few, too many or wrong of.
+func (k *kit) right(names []string) {
+	k.Helper()
+	want, got := map[string]string{}, map[string]string{}
+	for _, n := range names {
+		want["ConfigMap markdowns-"+n] = "# " + n + "\n"
+		want["Deployment viewer-"+n] = "1"
+		want["Service viewer-"+n] = n
+		want["viewers of "+n] = "1"
+	}
+
+	configMaps, deployments, services, pods := &corev1.ConfigMapList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}
+	for _, l := range []client.ObjectList{configMaps, deployments, services, pods} {
+		k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
+	}
+	for _, o := range configMaps.Items {
+		if o.Name != "kube-root-ca.crt" {
+			got["ConfigMap "+o.Name] = o.Data["page.md"]
+		}
+	}
+	for _, o := range deployments.Items {
+		got["Deployment "+o.Name] = fmt.Sprint(o.Status.AvailableReplicas)
+	}
+	for _, o := range services.Items {
+		got["Service "+o.Name] = o.Spec.Selector["app.kubernetes.io/instance"]
+	}
+	viewers := map[string]int{}
+	for _, o := range pods.Items {
+		viewers[o.Labels["app.kubernetes.io/instance"]]++
+	}
+	for n, count := range viewers {
+		got["viewers of "+n] = fmt.Sprint(count)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		k.Errorf("objects: -want +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,251 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TutorialsKind shows that the tutorial's own API is composed, with an XRD that
+// declares less than ours.
+func TutorialsKind(k *kit) {
+	gvk := schema.GroupVersionKind{Group: "view.zoetrope.github.io", Version: "v1", Kind: "MarkdownView"}
+	for _, u := range k.parse(k.read("../../example/tutorial/definition.yaml")) {
+		k.define(u)
+	}
+	for _, u := range k.parse(k.read("../../example/tutorial/composition.yaml")) {
+		k.apply(u)
+		k.afterwards(u)
+	}
+	u := k.parse(k.read("../../example/tutorial/xr.yaml"))[0]
+	u.SetNamespace("")
+	k.applyNew(u)
+	k.eventually("healthy", func() error {
+		v, err := k.viewOf(gvk, u.GetName())
+		if err != nil {
+			return err
+		}
+		if v.Status.Status != healthy {
+			return fmt.Errorf("status is %q: %v", v.Status.Status, v.Status.Conditions)
+		}
+		return errors.Join(
+			v.is("Ready", metav1.ConditionTrue, ""),
+			v.is("Synced", metav1.ConditionTrue, ""),
+			v.is("Degraded", metav1.ConditionFalse, "AsExpected"))
+	})
+	k.children(u.GetName())
+}
+
+// AutoscaledDeployment shows that replicas that an XR leaves out are left to
+// others: its XRD has no default for them.
+func AutoscaledDeployment(k *kit) {
+	const name, idle = "autoscaled", "idle"
+	gvk := k.variant("Autoscaled", func(xrd *unstructured.Unstructured) {
+		version := xrd.Object["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any) //nolint:forcetypeassert // Our own XRD.
+		unstructured.RemoveNestedField(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", "replicas", "default")
+	})
+	k.composition("autoscaled", gvk, ours(nil))
+	k.applyNew(bookOf(gvk, name))
+	k.apply(bookOf(gvk, idle))
+	k.settleOf(gvk, name)
+	k.settleOf(gvk, idle)
+
+	k.kubectl("scale", "deployment", "viewer-"+name, "--replicas=3")
+	k.eventually("three viewers", func() error {
+		v, err := k.viewOf(gvk, name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(v.settled(), v.counts(healthy, 3, 3))
+	})
+
+	k.kubectl("scale", "deployment", "viewer-"+idle, "--replicas=0")
+	k.eventually("no viewer, as wanted", func() error {
+		v, err := k.viewOf(gvk, idle)
+		if err != nil {
+			return err
+		}
+		return errors.Join(v.counts(healthy, 0, 0), v.is("Ready", metav1.ConditionTrue, ""), v.is("Available", metav1.ConditionTrue, "ScaledToZero"))
+	})
+
+	// Crossplane has a circuit breaker for what changes too often: give it time.
+	k.pause(30 * time.Second)
+	k.apply(bookOf(gvk, name, file("page.md", "# Changed\n")))
+	k.settleOf(gvk, name)
+	if got := *k.children(name).deployment.Spec.Replicas; got != 3 {
+		k.Errorf("the Deployment has %d replicas after a change of the text, not the 3 that others want", got)
+	}
+}
+
+// ClusterScoped shows that an XR without a namespace is composed into that of
+// the Input.
+func ClusterScoped(k *kit) {
+	gvk := k.variant("Global", func(xrd *unstructured.Unstructured) {
+		k.must(unstructured.SetNestedField(xrd.Object, "Cluster", "spec", "scope"))
+	})
+	k.composition("global", gvk, ours(map[string]any{"namespace": k.namespace}))
+	u := bookOf(gvk, k.namespace)
+	k.applyNew(u)
+	k.afterwards(u)
+	k.eventually("healthy", func() error {
+		got := bookOf(gvk, "")
+		if err := k.Get(k.Context(), client.ObjectKey{Name: u.GetName()}, got); err != nil {
+			return err
+		}
+		v, err := decode(got)
+		if err != nil {
+			return err
+		}
+		return v.settled()
+	})
+	k.children(u.GetName())
+}
+
+// Claim shows that a legacy XR is composed into the namespace of its claim, and
+// that the claim has its conditions.
+func Claim(k *kit) {
+	gvk := k.variant("Legacy", func(xrd *unstructured.Unstructured) {
+		xrd.SetAPIVersion("apiextensions.crossplane.io/v1")
+		spec := xrd.Object["spec"].(map[string]any) //nolint:forcetypeassert // Our own XRD.
+		delete(spec, "scope")
+		spec["claimNames"] = map[string]any{"kind": "LegacyClaim", "plural": "legacyclaims"}
+	})
+	k.composition("legacy", gvk, ours(nil))
+	claim := gvk.GroupVersion().WithKind("LegacyClaim")
+	k.applyNew(bookOf(claim, "claimed"))
+
+	var xr string
+	k.eventually("healthy", func() error {
+		u := bookOf(claim, "")
+		if err := k.get(u, "claimed"); err != nil {
+			return err
+		}
+		v, err := decode(u)
+		if err != nil {
+			return err
+		}
+		xr, _, _ = unstructured.NestedString(u.Object, "spec", "resourceRef", "name")
+		if v.Status.Status != healthy {
+			return fmt.Errorf("status is %q: %v", v.Status.Status, v.Status.Conditions)
+		}
+		return errors.Join(
+			v.is("Ready", metav1.ConditionTrue, ""),
+			v.is("Available", metav1.ConditionTrue, "Available"),
+			v.is("Degraded", metav1.ConditionFalse, "AsExpected"))
+	})
+	k.children(xr)
+}
+
+// Nested shows that a MarkdownView that is itself composed is composed.
+func Nested(k *kit) {
+	const name = "library"
+	gvk := schema.GroupVersionKind{Group: group(k), Version: "v1", Kind: "Library"}
+	k.define(k.parse(fmt.Sprintf(`
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata:
+  name: libraries.%[1]s
+spec:
+  group: %[1]s
+  names: {kind: Library, plural: libraries}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+`, group(k)))[0])
+
+	nested := book("nested")
+	k.composition("library", gvk,
+		step{function: k.fixture, input: map[string]any{
+			"apiVersion": "e2e.example.org/v1", "kind": "Input",
+			"resources": map[string]any{"book": map[string]any{"ready": true, "resource": nested.Object}},
+		}})
+	library := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	library.SetGroupVersionKind(gvk)
+	library.SetName(name)
+	k.applyNew(library)
+	k.settle("nested")
+	c := k.children("nested")
+	if got := c.deployment.OwnerReferences[0]; got.Kind != "MarkdownView" || got.Name != "nested" {
+		k.Errorf("the Deployment is owned by %s %q", got.Kind, got.Name)
+	}
+
+	k.must(k.Delete(k.Context(), inNamespace(library, k.namespace)))
+	k.within(2*patience, "all goes with the library", func() error {
+		return errors.Join(k.gone(book(""), "nested"), k.gone(&corev1.ConfigMap{}, "markdowns-nested"))
+	})
+}
+
+// group of the APIs that a test defines: its own, since tests run together.
+func group(k *kit) string { return k.namespace + ".example.org" }
+
+// variant defines an API like ours with another kind, and returns that kind.
+func (k *kit) variant(name string, change func(*unstructured.Unstructured)) schema.GroupVersionKind {
+	k.Helper()
+	gvk := schema.GroupVersionKind{Group: group(k), Version: kind.Version, Kind: name}
+	xrd := k.parse(k.read("../../package/configuration/definition.yaml"))[0]
+	plural := strings.ToLower(name) + "s"
+	xrd.SetName(plural + "." + gvk.Group)
+	k.must(unstructured.SetNestedField(xrd.Object, gvk.Group, "spec", "group"))
+	k.must(unstructured.SetNestedField(xrd.Object, map[string]any{"kind": name, "plural": plural}, "spec", "names"))
+	unstructured.RemoveNestedField(xrd.Object, "spec", "defaultCompositionRef")
+	change(xrd)
+	k.define(xrd)
+	return gvk
+}
+
+// define an API, which is gone after the test, and wait until it is offered.
+func (k *kit) define(xrd *unstructured.Unstructured) {
+	k.Helper()
+	k.apply(xrd)
+	k.afterwards(xrd)
+	k.eventually(xrd.GetName()+" is offered", func() error {
+		u := xrd.DeepCopy()
+		if err := k.Get(k.Context(), client.ObjectKey{Name: xrd.GetName()}, u); err != nil {
+			return err
+		}
+		v, err := decode(u)
+		if err != nil {
+			return err
+		}
+		return v.is("Established", metav1.ConditionTrue, "")
+	})
+}
+
+// applyNew applies an object of a kind that was defined just now, which it may
+// take the API server a moment to serve.
+func (k *kit) applyNew(u *unstructured.Unstructured) {
+	k.Helper()
+	k.eventually("create "+u.GetKind(), func() error { return k.tryApply(u) })
+}
+
+func (k *kit) settleOf(gvk schema.GroupVersionKind, name string) {
+	k.Helper()
+	k.eventually(gvk.Kind+" "+name+": healthy", func() error {
+		v, err := k.viewOf(gvk, name)
+		if err != nil {
+			return err
+		}
+		return v.settled()
+	})
+}
+
+func bookOf(gvk schema.GroupVersionKind, name string, spec ...func(map[string]any)) *unstructured.Unstructured {
+	u := book(name, spec...)
+	u.SetGroupVersionKind(gvk)
+	return u
+}

@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Scale shows that kubectl scale and an autoscaler drive a MarkdownView.
+func Scale(k *kit) {
+	const name, auto = "scale", "auto"
+	k.apply(book(name))
+	k.apply(book(auto))
+	k.settle(name, auto)
+
+	k.kubectl("scale", "markdownview", name, "--replicas=3")
+	k.until(name, "three viewers", func(v *markdownView) error {
+		return errors.Join(v.settled(), v.counts(healthy, 3, 3))
+	})
+
+	// With more than it may have, or fewer, an autoscaler needs no metrics.
+	least := int32(2)
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscaler"},
+		ObjectMeta: metav1.ObjectMeta{Name: auto},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: auto},
+			MinReplicas:    &least,
+			MaxReplicas:    4,
+			Metrics: []autoscalingv2.MetricSpec{{
+				Type: autoscalingv2.ResourceMetricSourceType,
+				Resource: &autoscalingv2.ResourceMetricSource{
+					Name:   corev1.ResourceCPU,
+					Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &least},
+				},
+			}},
+		},
+	}
+	k.apply(k.unstructured(hpa))
+	k.until(auto, "the least that the autoscaler wants", func(v *markdownView) error {
+		return errors.Join(v.settled(), v.counts(healthy, 2, 2))
+	})
+	k.eventually("the autoscaler finds the viewers", func() error {
+		got := &autoscalingv2.HorizontalPodAutoscaler{}
+		if err := k.get(got, auto); err != nil {
+			return err
+		}
+		if got.Status.CurrentReplicas != 2 {
+			return fmt.Errorf("it sees %d", got.Status.CurrentReplicas)
+		}
+		return nil
+	})
+	k.kubectl("scale", "markdownview", auto, "--replicas=5")
+	k.until(auto, "the most that the autoscaler wants", func(v *markdownView) error {
+		return errors.Join(v.settled(), v.counts(healthy, 4, 4))
+	})
+}
+
+// Tools shows that the tools that people use on a MarkdownView tell them the
+// truth.
+func Tools(k *kit) {
+	const name = "tools"
+	k.apply(book(name))
+	for _, until := range []string{"condition=Ready", "jsonpath={.status.status}=Healthy", "condition=Available"} {
+		k.kubectl("wait", "markdownview", name, "--for="+until, fmt.Sprintf("--timeout=%s", patience))
+	}
+	k.kubectl("rollout", "status", "deployment", "viewer-"+name, "--timeout=10s")
+
+	trace, err := k.run("crossplane", "resource", "trace", "--namespace="+k.namespace, "markdownview", name)
+	k.must(err)
+	var got []string
+	for line := range strings.Lines(trace) {
+		got = append(got, strings.Join(strings.Fields(strings.ReplaceAll(line, k.namespace, "NS")), " "))
+	}
+	const branch = "├└─ "
+	want := []string{
+		"NAME SYNCED READY STATUS",
+		"MarkdownView/tools (NS) True True Available",
+		"├─ ConfigMap/markdowns-tools (NS) - -",
+		"├─ Deployment/viewer-tools (NS) - -",
+		"└─ Service/viewer-tools (NS) - -",
+	}
+	// Its branches come in any order.
+	sameBranches := cmpopts.SortSlices(func(a, b string) bool { return strings.TrimLeft(a, branch) < strings.TrimLeft(b, branch) })
+	sameLines := cmp.Comparer(func(a, b string) bool { return strings.TrimLeft(a, branch) == strings.TrimLeft(b, branch) })
+	if diff := cmp.Diff(want, got, sameBranches, sameLines); diff != "" {
+		k.Errorf("crossplane resource trace: -want +got:\n%s", diff)
+	}
+
+	k.apply(book(name, image("localhost/broken:v1")))
+	k.until(name, "rolling out", func(v *markdownView) error {
+		return v.is("Available", metav1.ConditionTrue, "RollingOut")
+	})
+	if _, err := k.run("kubectl", "--namespace="+k.namespace, "wait", "markdownview", name, "--for=condition=Ready", "--timeout=2s"); err == nil {
+		k.Error("kubectl wait says that a MarkdownView with a broken image is ready")
+	}
+
+	described := k.kubectl("describe", "markdownview", name)
+	for _, text := range []string{
+		"Viewers serve the book",
+		"Status:              Available",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(described), " "), strings.Join(strings.Fields(text), " ")) {
+			k.Errorf("kubectl describe does not tell %q:\n%s", text, described)
+		}
+	}
+	_, events, _ := strings.Cut(described, "\nEvents:")
+	if !strings.Contains(events, "Available") || !strings.Contains(events, "Viewers serve the book") {
+		k.Errorf("kubectl describe has no event that viewers serve:\n%s", events)
+	}
+}

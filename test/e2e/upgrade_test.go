@@ -1,0 +1,77 @@
+package e2e
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Upgrade shows that a new version of the package touches no child and no pod
+// of what is healthy, and that it is the new version that has composed them
+// then.
+func Upgrade(k *kit) {
+	const n = 50
+	names := k.crowd(n)
+	k.settleAll(3*time.Minute, n)
+	k.calm()
+	children, pods := k.allSpecs(names), k.podUIDs()
+	if len(pods) != n {
+		k.Fatalf("there are %d pods, not %d", len(pods), n)
+	}
+
+	k.must(k.loopback.UpgradeFunction(k.Context(), "v0.1.1"))
+	k.eventually("the function is the new one", func() error {
+		// Counters start anew with the process.
+		if c := k.calls(); c != 0 {
+			return fmt.Errorf("it was called %d times already", c)
+		}
+		return nil
+	})
+
+	// A new revision of a function is asked at the next occasion only.
+	for _, name := range names {
+		u := inNamespace(book(name), k.namespace)
+		k.must(k.Patch(k.Context(), u, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.org/upgrade":"seen"}}}`))))
+	}
+	k.eventually("every MarkdownView is composed by the new one", func() error {
+		if c := k.calls(); c < n {
+			return fmt.Errorf("it was called %d times", c)
+		}
+		return nil
+	})
+	k.calm()
+	k.settleAll(time.Minute, n)
+	k.right(names)
+	if diff := cmp.Diff(children, k.allSpecs(names)); diff != "" {
+		k.Errorf("children: -before +after:\n%s", diff)
+	}
+	if diff := cmp.Diff(pods, k.podUIDs()); diff != "" {
+		k.Errorf("pods: -before +after:\n%s", diff)
+	}
+}
+
+// allSpecs has for each child what moves when it is written.
+func (k *kit) allSpecs(names []string) map[string]map[string]string {
+	k.Helper()
+	all := map[string]map[string]string{}
+	for _, n := range names {
+		all[n] = k.children(n).specs()
+	}
+	return all
+}
+
+// podUIDs are the UIDs of the pods of the namespace, by name.
+func (k *kit) podUIDs() map[string]types.UID {
+	k.Helper()
+	l := &corev1.PodList{}
+	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
+	uids := map[string]types.UID{}
+	for _, p := range l.Items {
+		uids[p.Name] = p.UID
+	}
+	return uids
+}
