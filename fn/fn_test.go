@@ -231,7 +231,7 @@ func TestOthers(t *testing.T) {
 		},
 		Resources: map[string]*fnv1.Resource{
 			"other":   {Resource: object(t, `{kind: Other}`), ConnectionDetails: map[string][]byte{"k": []byte("v")}, Ready: fnv1.Ready_READY_TRUE},
-			"service": {Resource: object(t, `{kind: Service, metadata: {name: before}}`)},
+			"service": {Resource: object(t, `{apiVersion: v1, kind: Service, metadata: {name: viewer-sample, labels: {before: ours}}}`)},
 		},
 	}
 	rsp := run(t, req)
@@ -250,13 +250,13 @@ func TestOthers(t *testing.T) {
 	if status["theirs"].GetNumberValue() != 1 || status["status"].GetStringValue() != "Healthy" {
 		t.Errorf("Their status stays beside ours: got %v", status)
 	}
-	if got := rsp.GetDesired().GetResources()["service"].GetResource().GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue(); got != "viewer-sample" {
-		t.Errorf("Our own resource is ours: got name %q", got)
+	if got := rsp.GetDesired().GetResources()["service"].GetResource().GetFields()["metadata"].GetStructValue().GetFields()["labels"].GetStructValue().GetFields(); got["before"] != nil {
+		t.Errorf("Our own resource is ours: got labels %v", got)
 	}
 
 	req.Desired.Resources["service"] = resourceOf(t, `{kind: Ingress}`)
 	rsp = run(t, req)
-	want := `cannot compose MarkdownView "sample": desired.resources[service]: Forbidden: another function of the pipeline gives this name to another kind of resource: rename it there`
+	want := `cannot compose MarkdownView "sample": desired.resources[service]: Forbidden: another function of the pipeline gives this name to another resource: rename it there`
 	if len(rsp.GetResults()) != 1 || rsp.GetResults()[0].GetMessage() != want || rsp.GetResults()[0].GetReason() != "InvalidInput" {
 		t.Errorf("Two resources cannot have one name: want %q, got %v", want, rsp.GetResults())
 	}

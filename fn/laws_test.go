@@ -153,7 +153,7 @@ func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFun
 
 	for key, before := range req.GetDesired().GetResources() {
 		after, ok := rsp.GetDesired().GetResources()[key]
-		if !ok || !slices.Contains(ours, key) && !proto.Equal(before, after) {
+		if !ok || !slices.Contains(ours, key) && !proto.Equal(before, after) || identityOf(before) != identityOf(after) {
 			t.Errorf("law 3: resource %q of another function changed", key)
 		}
 	}
@@ -181,6 +181,12 @@ func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFun
 			t.Errorf("law 3: status field %q of another function changed", name)
 		}
 	}
+}
+
+func identityOf(r *fnv1.Resource) [3]string {
+	f := r.GetResource().GetFields()
+
+	return [3]string{f["apiVersion"].GetStringValue(), f["kind"].GetStringValue(), f["metadata"].GetStructValue().GetFields()["name"].GetStringValue()}
 }
 
 // lawKubernetes is law 4: what we emit, Kubernetes accepts, and we own nothing

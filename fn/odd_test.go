@@ -89,6 +89,20 @@ func TestOddRequests(t *testing.T) {
 				}
 			},
 		},
+		"SameKind": {
+			reason: "A Service of another group is another resource, and would be lost",
+			change: desiredOf("service", object{"apiVersion": "serving.knative.dev/v1", "kind": "Service", "metadata": object{"name": "viewer-sample"}}),
+			fault:  "desired.resources[service]",
+		},
+		"SameKindOtherName": {
+			reason: "So is one of another name",
+			change: desiredOf("configmap", object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "other"}}),
+			fault:  "desired.resources[configmap]",
+		},
+		"Same": {
+			reason: "The same one is ours, as from a step before that runs this function too",
+			change: desiredOf("deployment", object{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": "viewer-sample"}}),
+		},
 		"NoState": {reason: "A request without a desired state", change: func(_ *testing.T, req *fnv1.RunFunctionRequest) { req.Desired, req.Context = nil, nil }},
 		"Name": {
 			reason: "A name that no XR has",
@@ -120,6 +134,13 @@ func inputOf(input object) func(*testing.T, *fnv1.RunFunctionRequest) {
 	return func(t *testing.T, req *fnv1.RunFunctionRequest) {
 		t.Helper()
 		req.Input = toStruct(t, input)
+	}
+}
+
+func desiredOf(key string, o object) func(*testing.T, *fnv1.RunFunctionRequest) {
+	return func(t *testing.T, req *fnv1.RunFunctionRequest) {
+		t.Helper()
+		req.Desired = &fnv1.State{Resources: map[string]*fnv1.Resource{key: {Resource: toStruct(t, o)}}}
 	}
 }
 

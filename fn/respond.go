@@ -100,18 +100,31 @@ func composite(before *fnv1.Resource, v view, ours status) *fnv1.Resource {
 }
 
 // conflicts returns a fault for every resource of another function that has the
-// key of one of ours, and is another kind of thing. One of them would be lost.
-func conflicts(req *fnv1.RunFunctionRequest) field.ErrorList {
+// key of one of ours, and is not the same one. One of them would be lost.
+func conflicts(req *fnv1.RunFunctionRequest, v view) field.ErrorList {
 	var faults field.ErrorList
-	for key, kind := range map[string]string{keyConfigMap: "ConfigMap", keyDeployment: "Deployment", keyService: "Service"} {
+	for key, ours := range map[string][3]string{
+		keyConfigMap:  {"v1", "ConfigMap", v.configMapName()},
+		keyDeployment: {"apps/v1", "Deployment", v.viewerName()},
+		keyService:    {"v1", "Service", v.viewerName()},
+	} {
 		theirs, ok := req.GetDesired().GetResources()[key]
-		if ok && theirs.GetResource().GetFields()["kind"].GetStringValue() != kind {
+		if ok && identity(theirs.GetResource().GetFields()) != ours {
 			faults = append(faults, field.Forbidden(field.NewPath("desired", "resources").Key(key),
-				"another function of the pipeline gives this name to another kind of resource: rename it there"))
+				"another function of the pipeline gives this name to another resource: rename it there"))
 		}
 	}
 
 	return faults
+}
+
+// identity returns the apiVersion, kind and name of an object.
+func identity(object map[string]*structpb.Value) [3]string {
+	return [3]string{
+		object["apiVersion"].GetStringValue(),
+		object["kind"].GetStringValue(),
+		object["metadata"].GetStructValue().GetFields()["name"].GetStringValue(),
+	}
 }
 
 // events returns a result for each condition that turns true in a way a person
