@@ -19,7 +19,7 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := start(t, []string{memoryLimit}, "--insecure")
-	l := startLoad(dial(t, p.address, insecure.NewCredentials()), callers, settled(request("soak", 900<<10)))
+	l := startLoad(t, dial(t, p.address, insecure.NewCredentials()), callers, settled(request("soak", 900<<10)))
 
 	var peaks [10]float64
 	var goroutines [10]float64
