@@ -90,6 +90,7 @@ func describeFiles(img v1.Image) ([]string, error) {
 		if _, err := io.Copy(sum, r); err != nil { //nolint:gosec // Our own image.
 			return nil, err
 		}
-		lines = append(lines, fmt.Sprintf("file %q type %q mode %#o owner %d:%d sha256 %x", path.Join("/", h.Name), h.Typeflag, h.Mode, h.Uid, h.Gid, sum.Sum(nil)))
+		// Buildah repeats the type in the mode.
+		lines = append(lines, fmt.Sprintf("file %q type %q mode %#o owner %d:%d sha256 %x", path.Join("/", h.Name), h.Typeflag, h.Mode&0o7777, h.Uid, h.Gid, sum.Sum(nil)))
 	}
 }
