@@ -180,6 +180,7 @@ func (c *cluster) setConditions(rsp *fnv1.RunFunctionResponse, synced, ready boo
 
 // apply stores an object as server-side apply does: fields of others stay.
 func (c *cluster) apply(key string, desired object) {
+	desired = sent(c.t, desired)
 	live, ok := c.objects[key]
 	if !ok {
 		live = clone(desired)

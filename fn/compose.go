@@ -60,7 +60,7 @@ func compose(v view) (desired, field.ErrorList) {
 
 	// The text is laid beside what a template adds, so that it never takes the
 	// way through JSON of a merge.
-	cm.WithData(v.Spec.Markdowns)
+	addFiles(cm, v.Spec.Markdowns)
 
 	d.Spec.Template.WithAnnotations(map[string]string{annotationRevision: revision(cm, d.Spec.Template)})
 

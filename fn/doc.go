@@ -38,7 +38,8 @@
 //     condition that has turned true.
 //  6. Every legal name of an XR, up to 253 characters, gives legal names and
 //     labels, always the same ones, and distinct ones for distinct XRs.
-//  7. Every valid UTF-8 text arrives in the ConfigMap byte for byte.
+//  7. Every valid UTF-8 text arrives in the ConfigMap byte for byte, as data or,
+//     where the way there would change it, as binaryData.
 //  8. Readiness and status agree: where all is ready, STATUS is Healthy and
 //     Available is true. No key of the status is ever missing from an answer that
 //     is not fatal, unless the Input says that the XRD does not declare it.

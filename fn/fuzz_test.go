@@ -137,7 +137,7 @@ func nameAndInstance(r *fnv1.Resource) [2]string {
 
 // FuzzText feeds texts. It is law 7.
 func FuzzText(f *testing.F) {
-	for _, text := range []string{"", "\n", "\r\n", "\t", "a \n", "\u0085", "\u2028", "\ufeff", "👩‍👩‍👧‍👦", "\u202eabc", "\x00"} {
+	for _, text := range []string{"", "\n", "\r\n", "\t", "a \n", "\u0085", "\u2028", "\ufeff", "👩‍👩‍👧‍👦", "\u202eabc", "\x00", "\x7f", "\u009f", "\u00a0", "\u00bf\u0080", "\ufffd", "\ufffe", "\uffff"} {
 		f.Add("page.md", text)
 	}
 	f.Fuzz(func(t *testing.T, name, text string) {
@@ -163,7 +163,7 @@ func checkText(t *testing.T, name, text string) {
 	if isFatal(rsp) {
 		t.Fatalf("law 7: file %q is refused: %v", name, rsp.GetResults())
 	}
-	if got := rsp.GetDesired().GetResources()["configmap"].GetResource().GetFields()["data"].GetStructValue().GetFields()[name].GetStringValue(); got != text {
+	if got, ok := fileOf(rsp, name); !ok || got != text {
 		t.Errorf("law 7: file %q changed", name)
 	}
 }

@@ -75,16 +75,19 @@ func (s *Source) markdowns() map[string]any {
 	return files
 }
 
-// large returns a text that fills a ConfigMap up to its last byte.
+// large returns a text that fills a ConfigMap but for the little that a template
+// adds.
 func (s *Source) large(beside map[string]any) string {
-	size := 1 << 20
+	size := 1<<20 - 64
 	for name, text := range beside {
 		if name != "large.md" {
 			size -= len(text.(string)) //nolint:forcetypeassert // See markdowns.
 		}
 	}
 
-	return strings.Repeat(Pick(s, "a", "\n", "\"", "<"), size)
+	text := Pick(s, "a", "\n", "\"", "一")
+
+	return strings.Repeat(text, size/len(text))
 }
 
 // FileName returns a legal key of a ConfigMap.
