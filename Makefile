@@ -164,6 +164,10 @@ size: ## Print the size of the binary beside that of another function, built ali
 $(BIN)/xpkg: $(wildcard test/xpkg/*.go test/xpkg/*/*.go) test/xpkg/go.mod test/xpkg/go.sum
 	cd test/xpkg && GOTOOLCHAIN=$(RELEASE_GO) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/xpkg .
 
+.PHONY: test-viewer
+test-viewer: ## Run the composed viewer, with the real mdBook and a browser. Needs root on Debian.
+	@test/viewer/viewer.sh
+
 # -count=1 because the test cache does not see the XRD, which is outside of the
 # module.
 .PHONY: test-admission
