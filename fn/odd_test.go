@@ -60,6 +60,9 @@ func TestOddRequests(t *testing.T) {
 		"BadBinaryKey":    {reason: "Of either kind", change: template("configMap", object{"binaryData": object{"..": ""}}), fault: "input.templates.configMap.binaryData[..]: Invalid value"},
 		"TooMuchData":     {reason: "A template and a book that fit alone, and not together", change: template("configMap", object{"data": object{"large": strings.Repeat("x", large)}}), fault: "input.templates.configMap: Forbidden: holds more than 1 MiB"},
 		"PullSecretTwice": {reason: "Server-side apply takes a name once", change: inputOf(object{"imagePullSecrets": []any{object{"name": "a"}, object{"name": "b"}, object{"name": "a"}}}), fault: `input.imagePullSecrets[2].name: Duplicate value: "a"`},
+		"Deep":            {reason: "A value as deep as the protocol allows", change: spec("viewerImage", deep(3000)), fault: "spec.viewerImage"},
+		"DeepQuantity":    {reason: "Also where it takes the way through JSON", change: spec("resources", object{"requests": object{"cpu": deep(3000)}}), fault: "spec.resources.requests[cpu]"},
+		"DeepTemplate":    {reason: "And of a template", change: deepTemplate, fault: "input.templates.deployment.spec.replicas"},
 		"NotANumber":      {reason: "JSON has no such number", change: spec("resources", object{"requests": object{"cpu": nan()}}), fault: "spec.resources.requests[cpu]"},
 		"Nothing":         {reason: "A value of no kind", change: spec("viewerImage", &structpb.Value{})},
 		"TextOfNothing":   {reason: "A file of no kind", change: spec("markdowns", object{"SUMMARY.md": &structpb.Value{}}), fault: "spec.markdowns is empty"},
@@ -135,6 +138,11 @@ func inputOf(input object) func(*testing.T, *fnv1.RunFunctionRequest) {
 		t.Helper()
 		req.Input = toStruct(t, input)
 	}
+}
+
+func deepTemplate(t *testing.T, req *fnv1.RunFunctionRequest) {
+	t.Helper()
+	req.Input = valueOf(t, object{"templates": object{"deployment": object{"spec": object{"replicas": deep(3000)}}}}).GetStructValue()
 }
 
 func desiredOf(key string, o object) func(*testing.T, *fnv1.RunFunctionRequest) {
