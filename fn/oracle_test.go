@@ -2,6 +2,7 @@ package fn
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -69,6 +70,20 @@ func compareDecode[T any](t *testing.T, v *structpb.Value) {
 	}
 	if err == nil && !equality.Semantic.DeepEqual(got, want) {
 		t.Errorf("decode %T: want %+v, got %+v", got, want, got)
+	}
+}
+
+// TestDecodeLargeNumbers looks at the numbers about which a float64 is not exact.
+func TestDecodeLargeNumbers(t *testing.T) {
+	const exact = 1 << 53
+	for n, want := range map[float64]int64{
+		exact: exact, -exact: -exact, exact + 2: 0, -exact - 2: 0, math.MaxInt64: 0, math.Inf(1): 0, math.NaN(): 0,
+	} {
+		var got int64
+		faults := decode(structpb.NewNumberValue(n), &got, nil, true)
+		if got != want || (want == 0) != (len(faults) == 1) {
+			t.Errorf("decode %v: want %d, got %d with faults %v", n, want, got, faults)
+		}
 	}
 }
 

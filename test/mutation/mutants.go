@@ -107,6 +107,9 @@ func (f *finder) statement(n ast.Stmt) {
 			f.never(n.List[0])
 		}
 	case *ast.ExprStmt:
+		if call, ok := n.X.(*ast.CallExpr); ok && silent(call) {
+			return
+		}
 		f.add(n.Pos(), n.End(), "", "without "+f.text(n))
 	case *ast.IncDecStmt:
 		f.add(n.Pos(), n.End(), "", "without "+f.text(n))
@@ -125,21 +128,31 @@ func (f *finder) statement(n ast.Stmt) {
 // call leaves alone what has no effect that a test could see, and leaves a
 // setting of an apply configuration out.
 func (f *finder) call(n *ast.CallExpr) bool {
-	if name, ok := n.Fun.(*ast.Ident); ok && (name.Name == "panic" || name.Name == "make") {
+	if silent(n) {
 		return false
 	}
 	s, ok := n.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return true
 	}
-	if s.Sel.Name == "Debug" {
-		return false
-	}
 	if strings.HasPrefix(s.Sel.Name, "With") && f.isChain(s.X) {
 		f.add(s.X.End(), n.End(), "", "without ."+s.Sel.Name)
 	}
 
 	return true
+}
+
+// silent returns whether a call has no effect that a test could see: it cannot be
+// reached, tells how much room is needed, or logs.
+func silent(n *ast.CallExpr) bool {
+	switch fun := n.Fun.(type) {
+	case *ast.Ident:
+		return fun.Name == "panic" || fun.Name == "make"
+	case *ast.SelectorExpr:
+		return fun.Sel.Name == "Debug"
+	default:
+		return false
+	}
 }
 
 // isChain returns whether an expression is a call, so that what follows it can
