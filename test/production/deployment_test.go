@@ -17,8 +17,8 @@ import (
 // deployment returns what Crossplane v2.4 makes of a DeploymentRuntimeConfig for a
 // function, as far as its pods go. Crossplane's own code cannot be imported:
 // https://github.com/crossplane/crossplane/blob/v2.4.0/internal/controller/pkg/runtime/runtime.go#L338
-// What depends on it is seen with the real Crossplane as well: see
-// CONTRIBUTING.md.
+// The kind job of CI has the real one make the pods in a namespace that enforces
+// the restricted standard.
 func deployment(config *v1beta1.DeploymentRuntimeConfig) *appsv1.Deployment {
 	d := &appsv1.Deployment{Spec: *config.Spec.DeploymentTemplate.Spec.DeepCopy()}
 
