@@ -310,8 +310,8 @@ func callEncoded(conn *grpc.ClientConn, req []byte, tag string) error {
 type encoded struct{}
 
 func (encoded) Name() string                       { return "proto" }
-func (encoded) Marshal(v any) ([]byte, error)      { return *v.(*[]byte), nil }                     //nolint:forcetypeassert // callEncoded passes nothing else.
-func (encoded) Unmarshal(data []byte, v any) error { *v.(*[]byte) = bytes.Clone(data); return nil } //nolint:forcetypeassert // As above.
+func (encoded) Marshal(v any) ([]byte, error)      { return *v.(*[]byte), nil }
+func (encoded) Unmarshal(data []byte, v any) error { *v.(*[]byte) = bytes.Clone(data); return nil }
 
 // more waits until that many more calls were answered.
 func (l *load) more(t *testing.T, calls int64) {
