@@ -78,8 +78,8 @@ func (c *sameCmd) Run() error {
 	}
 	a, b := descriptions[0], descriptions[1]
 	if slices.Equal(a, b) {
-		fmt.Println(strings.Join(a, "\n"))
-		return nil
+		_, err := fmt.Fprintln(os.Stdout, strings.Join(a, "\n"))
+		return err
 	}
 	return fmt.Errorf("images differ: %s has\n%s\nand %s has\n%s", c.A, strings.Join(a, "\n"), c.B, strings.Join(b, "\n"))
 }
@@ -114,8 +114,8 @@ func (c *digestCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(digest)
-	return nil
+	_, err = fmt.Fprintln(os.Stdout, digest)
+	return err
 }
 
 // pushed returns what a tag names now.
