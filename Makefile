@@ -142,7 +142,7 @@ xpkg.test: xpkg ## Check the packages, and push and pull them on loopback.
 	cd test/xpkg && DIST='$(abspath $(DIST))' go test -count=1 ./...
 
 .PHONY: xpkg.reproduce
-xpkg.reproduce: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/xpkg ## Build the packages of HEAD twice, from nothing, and fail if they differ.
+xpkg.reproduce: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/xpkg ## Build the packages of HEAD twice, once from nothing, and fail if they differ.
 	BIN='$(BIN)' test/xpkg/reproduce.sh
 
 .PHONY: image.compare
