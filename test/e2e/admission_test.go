@@ -79,7 +79,7 @@ func AdmissionOfTutorial(k *kit) {
 // badSpecs has a spec for each row of docs/admission.md.
 func badSpecs() map[string]map[string]any {
 	book := func(more ...func(map[string]any)) map[string]any {
-		return book("", more...).Object["spec"].(map[string]any) //nolint:forcetypeassert // Book made it.
+		return book("", more...).Object["spec"].(map[string]any)
 	}
 	resources := func(kind string, r map[string]any) map[string]any {
 		return book(func(s map[string]any) { s["resources"] = map[string]any{kind: r} })

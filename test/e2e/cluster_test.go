@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
@@ -35,12 +37,18 @@ type cluster struct {
 	client.WithWatch
 	machine
 
+	controlplane.Options
+	controlplane.Installer
+
 	// loopback is the cluster if it is one of ours.
 	loopback *controlplane.ControlPlane
 
 	kubeconfig string
-	bin        string
 	logs       string
+
+	// patience is how long a test waits for what must come. A machine with much
+	// else to do must not fail it.
+	patience time.Duration
 
 	// The names of two other functions: one that does what its Input says, and
 	// function-auto-ready.
@@ -49,54 +57,49 @@ type cluster struct {
 }
 
 // start a control plane of our own, or take the one that E2E_KUBECONFIG names.
-// That must have Crossplane and our packages installed.
+// That must have Crossplane and our packages, installed from a mirror that is
+// the registry E2E_REGISTRY.
 func start(t *testing.T) *cluster {
 	t.Helper()
+	log.SetLogger(logr.Discard()) // controller-runtime complains otherwise.
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := filepath.Join(root, ".bin")
+	if err := os.MkdirAll(filepath.Join(root, ".run"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(filepath.Join(root, ".run"), time.Now().Format("e2e-150405-"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{Options: controlplane.OptionsFor(root, dir)}
 	if kubeconfig := os.Getenv("E2E_KUBECONFIG"); kubeconfig != "" {
-		return attach(t, kubeconfig, bin)
+		c.attach(t, kubeconfig, os.Getenv("E2E_REGISTRY"))
+	} else {
+		c.up(t)
 	}
-
-	runs := filepath.Join(root, ".run")
-	if err := os.MkdirAll(runs, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp(runs, "e2e-"+time.Now().Format("150405-"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	cp, err := controlplane.Start(ctx, controlplane.OptionsFor(root, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cp.Stop)
-	stopOnSignal(cp)
-	if err := cp.InstallOurs(ctx); err != nil {
-		t.Fatal(err)
-	}
-	c := &cluster{WithWatch: cp.Client, machine: cp, loopback: cp, kubeconfig: cp.Kubeconfig, bin: bin, logs: cp.Logs}
 	c.fixture = c.install(t, "function-fixture")
 	c.autoReady = c.install(t, "function-auto-ready")
 	return c
 }
 
-// install a function that is there as a binary only, and return its name.
-func (c *cluster) install(t *testing.T, name string) string {
+// up starts a control plane, and stops it after the test.
+func (c *cluster) up(t *testing.T) {
 	t.Helper()
-	p, err := c.loopback.BuildFunction(t.Context(), name, filepath.Join(c.bin, name))
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cp, err := controlplane.Start(ctx, c.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.loopback.Install(t.Context(), p); err != nil {
-		t.Fatal(err)
+	t.Cleanup(cp.Stop)
+	stopOnSignal(cp)
+	if err := cp.InstallOurs(ctx, c.Options); err != nil {
+		t.Fatalf("%s; logs: %s", err, cp.Logs)
 	}
-	return p.Name()
+	c.WithWatch, c.machine, c.Installer, c.loopback = cp.Client, cp, cp.Installer, cp
+	c.kubeconfig, c.logs, c.patience = cp.Kubeconfig, cp.Logs, time.Minute
 }
 
 // stopOnSignal stops the control plane when the tests are interrupted. Without
@@ -112,23 +115,43 @@ func stopOnSignal(cp *controlplane.ControlPlane) {
 	}()
 }
 
-func attach(t *testing.T, kubeconfig, bin string) *cluster {
+// attach to a cluster that is there. Its pods are real, so all takes longer.
+func (c *cluster) attach(t *testing.T, kubeconfig, registry string) {
 	t.Helper()
 	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg.QPS = -1
-	c, err := client.NewWithWatch(cfg, client.Options{})
+	if c.WithWatch, err = client.NewWithWatch(cfg, client.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	c.Installer = controlplane.Installer{
+		Client:     c.WithWatch,
+		Kubeconfig: kubeconfig,
+		CLI:        filepath.Join(c.Bin, "crossplane"),
+		Registry:   registry,
+		Dir:        c.Options.Dir,
+	}
+	c.machine, c.kubeconfig, c.logs, c.patience = newPods(t, cfg, c.WithWatch), kubeconfig, c.Options.Dir, 3*time.Minute
+}
+
+// install a function that is there as a binary only, and return its name.
+func (c *cluster) install(t *testing.T, name string) string {
+	t.Helper()
+	p, err := c.BuildFunction(t.Context(), name, filepath.Join(c.Bin, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cluster{WithWatch: c, machine: newPods(t, cfg, c), kubeconfig: kubeconfig, bin: bin, logs: "those of the pods in crossplane-system"}
+	if err := c.Install(t.Context(), p); err != nil {
+		t.Fatalf("%s; logs: %s", err, c.logs)
+	}
+	return p.Name()
 }
 
 // run a tool as the administrator of the cluster.
 func (c *cluster) run(tool string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*c.patience)
 	defer cancel()
-	return controlplane.Command(ctx, c.kubeconfig, filepath.Join(c.bin, tool), args...)
+	return controlplane.Command(ctx, c.kubeconfig, filepath.Join(c.Bin, tool), args...)
 }

@@ -30,6 +30,7 @@ func (k *kit) crowd(n int) []string {
 func (k *kit) settleAll(d time.Duration, n int) {
 	k.Helper()
 	k.within(d, fmt.Sprintf("%d MarkdownViews: healthy", n), func() error {
+		k.pause(time.Second) // To list many often takes from what is measured.
 		l := listOf(kind)
 		if err := k.List(k.Context(), l, client.InNamespace(k.namespace)); err != nil {
 			return err

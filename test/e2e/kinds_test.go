@@ -48,7 +48,7 @@ func TutorialsKind(k *kit) {
 func AutoscaledDeployment(k *kit) {
 	const name, idle = "autoscaled", "idle"
 	gvk := k.variant("Autoscaled", func(xrd *unstructured.Unstructured) {
-		version := xrd.Object["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any) //nolint:forcetypeassert // Our own XRD.
+		version := xrd.Object["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any)
 		unstructured.RemoveNestedField(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", "replicas", "default")
 	})
 	k.composition("autoscaled", gvk, ours(nil))
@@ -113,7 +113,7 @@ func ClusterScoped(k *kit) {
 func Claim(k *kit) {
 	gvk := k.variant("Legacy", func(xrd *unstructured.Unstructured) {
 		xrd.SetAPIVersion("apiextensions.crossplane.io/v1")
-		spec := xrd.Object["spec"].(map[string]any) //nolint:forcetypeassert // Our own XRD.
+		spec := xrd.Object["spec"].(map[string]any)
 		delete(spec, "scope")
 		spec["claimNames"] = map[string]any{"kind": "LegacyClaim", "plural": "legacyclaims"}
 	})
@@ -185,7 +185,7 @@ spec:
 	}
 
 	k.must(k.Delete(k.Context(), inNamespace(library, k.namespace)))
-	k.within(2*patience, "all goes with the library", func() error {
+	k.within(2*k.patience, "all goes with the library", func() error {
 		return errors.Join(k.gone(book(""), "nested"), k.gone(&corev1.ConfigMap{}, "markdowns-nested"))
 	})
 }

@@ -24,12 +24,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
+// The states of a MarkdownView.
 const (
-	// patience is how long a test waits for what must come. A machine with
-	// much else to do must not fail it.
-	patience = 60 * time.Second
-
-	// The states of a MarkdownView.
 	notReady  = "NotReady"
 	available = "Available"
 	healthy   = "Healthy"
@@ -83,23 +79,13 @@ func (k *kit) must(err error) {
 // last.
 func (k *kit) eventually(what string, f func() error) {
 	k.Helper()
-	k.within(patience, what, f)
+	k.within(k.patience, what, f)
 }
 
 func (k *kit) within(d time.Duration, what string, f func() error) {
 	k.Helper()
 	if err := controlplane.Eventually(k.Context(), d, func(context.Context) error { return f() }); err != nil {
 		k.Fatalf("%s: %s", what, err)
-	}
-}
-
-// never watches for d that f returns nil, and fails the test when it does not.
-func (k *kit) never(d time.Duration, what string, f func() error) {
-	k.Helper()
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if err := f(); err != nil {
-			k.Fatalf("%s: %s", what, err)
-		}
 	}
 }
 
@@ -240,7 +226,7 @@ func image(ref string) func(map[string]any) {
 }
 
 func file(name, text string) func(map[string]any) {
-	return func(s map[string]any) { s["markdowns"].(map[string]any)[name] = text } //nolint:forcetypeassert // Book made it.
+	return func(s map[string]any) { s["markdowns"].(map[string]any)[name] = text }
 }
 
 // composedBy names the Composition.
@@ -294,7 +280,7 @@ func listOf(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
 }
 
 func items(l client.ObjectList) []unstructured.Unstructured {
-	return l.(*unstructured.UnstructuredList).Items //nolint:forcetypeassert // As listOf made it.
+	return l.(*unstructured.UnstructuredList).Items
 }
 
 func inNamespace(u *unstructured.Unstructured, namespace string) *unstructured.Unstructured {

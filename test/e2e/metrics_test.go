@@ -60,7 +60,7 @@ func Metrics(k *kit) {
 	))
 
 	k.must(k.Delete(k.Context(), inNamespace(book(name), k.namespace)))
-	k.within(2*patience, "metrics of the one that is left", func() error {
+	k.within(2*k.patience, "metrics of the one that is left", func() error {
 		text, err := httpGet(k.Context(), url)
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func (k *kit) kubeStateMetrics(config, role string) string {
 		k.must(err)
 		k.must(l.Close())
 	}
-	k.must(controlplane.Run(k.Context(), filepath.Join(k.bin, "kube-state-metrics"), filepath.Join(k.logs, "kube-state-metrics.log"),
+	k.must(controlplane.Run(k.Context(), filepath.Join(k.Bin, "kube-state-metrics"), filepath.Join(k.logs, "kube-state-metrics.log"),
 		"--kubeconfig="+filepath.Join(dir, "kubeconfig"),
 		"--custom-resource-state-only",
 		"--custom-resource-state-config-file="+filepath.Join(dir, "config.yaml"),

@@ -68,7 +68,7 @@ func Tools(k *kit) {
 	const name = "tools"
 	k.apply(book(name))
 	for _, until := range []string{"condition=Ready", "jsonpath={.status.status}=Healthy", "condition=Available"} {
-		k.kubectl("wait", "markdownview", name, "--for="+until, fmt.Sprintf("--timeout=%s", patience))
+		k.kubectl("wait", "markdownview", name, "--for="+until, fmt.Sprintf("--timeout=%s", k.patience))
 	}
 	k.kubectl("rollout", "status", "deployment", "viewer-"+name, "--timeout=10s")
 
@@ -101,17 +101,15 @@ func Tools(k *kit) {
 		k.Error("kubectl wait says that a MarkdownView with a broken image is ready")
 	}
 
-	described := k.kubectl("describe", "markdownview", name)
-	for _, text := range []string{
-		"Viewers serve the book",
-		"Status:              Available",
-	} {
-		if !strings.Contains(strings.Join(strings.Fields(described), " "), strings.Join(strings.Fields(text), " ")) {
-			k.Errorf("kubectl describe does not tell %q:\n%s", text, described)
+	k.eventually("kubectl describe tells what a person needs", func() error {
+		described := k.kubectl("describe", "markdownview", name)
+		status, events, _ := strings.Cut(described, "\nEvents:")
+		if !strings.Contains(events, "Viewers serve the book") {
+			return fmt.Errorf("no event says that viewers serve:%s", events)
 		}
-	}
-	_, events, _ := strings.Cut(described, "\nEvents:")
-	if !strings.Contains(events, "Available") || !strings.Contains(events, "Viewers serve the book") {
-		k.Errorf("kubectl describe has no event that viewers serve:\n%s", events)
-	}
+		if !strings.Contains(status, "Viewers serve the book while a change rolls out") {
+			return fmt.Errorf("no condition says that a change rolls out: %s", status)
+		}
+		return nil
+	})
 }

@@ -45,7 +45,7 @@ func changes() map[string]change {
 			check:   func(c children) error { return equal("more.md", "# More\n", c.configMap.Data["more.md"]) },
 		},
 		"removed-file": {
-			spec:    func(s map[string]any) { delete(s["markdowns"].(map[string]any), "extra.md") }, //nolint:forcetypeassert // Book made it.
+			spec:    func(s map[string]any) { delete(s["markdowns"].(map[string]any), "extra.md") },
 			changed: []string{"ConfigMap", "Deployment"},
 			rolls:   true,
 			check: func(c children) error {

@@ -23,7 +23,7 @@ func Upgrade(k *kit) {
 		k.Fatalf("there are %d pods, not %d", len(pods), n)
 	}
 
-	k.must(k.loopback.UpgradeFunction(k.Context(), "v0.1.1"))
+	k.must(k.Upgrade(k.Context(), k.FunctionPackage(), "v0.1.1"))
 	k.eventually("the function is the new one", func() error {
 		// Counters start anew with the process.
 		if c := k.calls(); c != 0 {

@@ -42,14 +42,11 @@ type Options struct {
 
 // A ControlPlane that runs until it is stopped.
 type ControlPlane struct {
-	// Kubeconfig is the path of the administrator's kubeconfig.
-	Kubeconfig string
+	// Installer installs packages from the registry on loopback.
+	Installer
 
-	// Config is what Kubeconfig says.
+	// Config is the administrator's.
 	Config *rest.Config
-
-	// Client is the administrator's.
-	Client client.WithWatch
 
 	// Logs is the folder with the logs of all components.
 	Logs string
@@ -61,7 +58,6 @@ type ControlPlane struct {
 	kube       kube
 	crossplane *process
 	rbac       *process
-	registry   *registry
 	runtime    *runtimes
 
 	crossplaneMetrics int
@@ -74,10 +70,14 @@ type ControlPlane struct {
 // started as a whole.
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	cp := &ControlPlane{
-		Kubeconfig: filepath.Join(o.Dir, "kubeconfig"),
-		Logs:       filepath.Join(o.Dir, "logs"),
-		options:    o,
-		launcher:   newLauncher(),
+		Installer: Installer{
+			Kubeconfig: filepath.Join(o.Dir, "kubeconfig"),
+			CLI:        filepath.Join(o.Bin, "crossplane"),
+			Dir:        o.Dir,
+		},
+		Logs:     filepath.Join(o.Dir, "logs"),
+		options:  o,
+		launcher: newLauncher(),
 	}
 	background, cancel := context.WithCancel(context.Background())
 	cp.cancel = cancel
@@ -90,7 +90,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 }
 
 func (cp *ControlPlane) start(ctx, background context.Context) error {
-	if err := os.MkdirAll(cp.Logs, 0o755); err != nil {
+	if err := os.MkdirAll(cp.Logs, 0o750); err != nil {
 		return fmt.Errorf("cannot make folder of logs: %w", err)
 	}
 	if err := cp.startKube(ctx); err != nil {
@@ -106,7 +106,7 @@ func (cp *ControlPlane) start(ctx, background context.Context) error {
 	if err := cp.startKubelet(ctx, background); err != nil {
 		return err
 	}
-	if err := cp.startRegistry(background); err != nil {
+	if cp.Registry, err = startRegistry(background); err != nil {
 		return err
 	}
 	if err := cp.startCrossplane(ctx); err != nil {

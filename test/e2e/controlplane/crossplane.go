@@ -57,7 +57,7 @@ func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 		return err
 	}
 	cache := cp.path("crossplane-cache")
-	if err := os.MkdirAll(cache, 0o755); err != nil {
+	if err := os.MkdirAll(cache, 0o750); err != nil {
 		return fmt.Errorf("cannot make folder %q: %w", cache, err)
 	}
 	if err := freePorts(&cp.crossplaneMetrics, &cp.crossplaneHealth); err != nil {

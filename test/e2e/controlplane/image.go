@@ -27,9 +27,9 @@ spec:
 
 // BuildFunction builds the package of a function that has none of its own, from
 // its binary.
-func (cp *ControlPlane) BuildFunction(ctx context.Context, functionName, binary string) (Package, error) {
+func (i *Installer) BuildFunction(ctx context.Context, functionName, binary string) (Package, error) {
 	p := Package{Kind: "function", Repository: "e2e/" + functionName, Version: "v0.1.0"}
-	dir, err := os.MkdirTemp(cp.options.Dir, functionName+"-")
+	dir, err := os.MkdirTemp(i.Dir, functionName+"-")
 	if err != nil {
 		return p, fmt.Errorf("cannot build function %q: %w", functionName, err)
 	}
@@ -50,7 +50,7 @@ func (cp *ControlPlane) BuildFunction(ctx context.Context, functionName, binary 
 		return p, err
 	}
 	p.Files = []string{filepath.Join(dir, functionName+".xpkg")}
-	_, err = cp.crossplaneCLI(ctx, "xpkg", "build",
+	_, err = i.crossplane(ctx, "xpkg", "build",
 		"--package-root="+filepath.Join(dir, "package"),
 		"--embed-runtime-image-tarball="+filepath.Join(dir, "runtime.tar"),
 		"--package-file="+p.Files[0])

@@ -42,9 +42,9 @@ func (o Options) ConfigurationPackage() Package {
 }
 
 // InstallOurs installs the packages of this repository.
-func (cp *ControlPlane) InstallOurs(ctx context.Context) error {
-	if err := cp.Install(ctx, cp.options.FunctionPackage()); err != nil {
+func (i *Installer) InstallOurs(ctx context.Context, o Options) error {
+	if err := i.Install(ctx, o.FunctionPackage()); err != nil {
 		return err
 	}
-	return cp.Install(ctx, cp.options.ConfigurationPackage())
+	return i.Install(ctx, o.ConfigurationPackage())
 }

@@ -41,34 +41,50 @@ func (p Package) Name() string {
 	return strings.ReplaceAll(p.Repository, "/", "-")
 }
 
-// Push a package to the registry on loopback.
-func (cp *ControlPlane) Push(ctx context.Context, p Package) error {
-	_, err := cp.crossplaneCLI(ctx, "xpkg", "push",
+// An Installer brings packages into a registry and from there into a cluster.
+type Installer struct {
+	// Client and Kubeconfig of the administrator.
+	Client     client.WithWatch
+	Kubeconfig string
+
+	// CLI is the path of the Crossplane CLI.
+	CLI string
+
+	// Registry is the host and port of the registry.
+	Registry string
+
+	// Dir is a folder for what is built.
+	Dir string
+}
+
+// Push a package to the registry.
+func (i *Installer) Push(ctx context.Context, p Package) error {
+	_, err := i.crossplane(ctx, "xpkg", "push",
 		"--package-files="+strings.Join(p.Files, ","),
-		fmt.Sprintf("%s/%s:%s", cp.registry.host, p.Repository, p.Version))
+		fmt.Sprintf("%s/%s:%s", i.Registry, p.Repository, p.Version))
 	return err
 }
 
 // Install a package the way a user does, and wait until it is healthy.
-func (cp *ControlPlane) Install(ctx context.Context, p Package) error {
-	if err := cp.Push(ctx, p); err != nil {
+func (i *Installer) Install(ctx context.Context, p Package) error {
+	if err := i.Push(ctx, p); err != nil {
 		return err
 	}
-	if err := apply(ctx, cp.Client, mirror(cp.registry.host)); err != nil {
+	if err := apply(ctx, i.Client, mirror(i.Registry)); err != nil {
 		return err
 	}
-	if _, err := cp.crossplaneCLI(ctx, "xpkg", "install", p.Kind, fmt.Sprintf("%s/%s:%s", realRegistry, p.Repository, p.Version)); err != nil {
+	if _, err := i.crossplane(ctx, "xpkg", "install", p.Kind, fmt.Sprintf("%s/%s:%s", realRegistry, p.Repository, p.Version)); err != nil {
 		return err
 	}
-	return cp.WaitHealthy(ctx, p.Kind, p.Name())
+	return i.WaitHealthy(ctx, p.Kind, p.Name())
 }
 
 // WaitHealthy waits until a package is installed and healthy.
-func (cp *ControlPlane) WaitHealthy(ctx context.Context, kind, name string) error {
+func (i *Installer) WaitHealthy(ctx context.Context, kind, name string) error {
 	return Eventually(ctx, time.Minute, func(ctx context.Context) error {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(packageKind(kind))
-		if err := cp.Client.Get(ctx, client.ObjectKey{Name: name}, u); err != nil {
+		if err := i.Client.Get(ctx, client.ObjectKey{Name: name}, u); err != nil {
 			return fmt.Errorf("cannot get %s %q: %w", kind, name, err)
 		}
 		conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
@@ -79,7 +95,7 @@ func (cp *ControlPlane) WaitHealthy(ctx context.Context, kind, name string) erro
 			}
 		}
 		if !isTrue["Installed"] || !isTrue["Healthy"] {
-			return fmt.Errorf("%s %q is not healthy: %v; see the logs in %s", kind, name, conditions, cp.Logs)
+			return fmt.Errorf("%s %q is not healthy: %v", kind, name, conditions)
 		}
 		return nil
 	})
@@ -89,10 +105,9 @@ func packageKind(kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: "pkg.crossplane.io", Version: "v1", Kind: strings.ToUpper(kind[:1]) + kind[1:]}
 }
 
-// UpgradeFunction has our function run from a package of another version. That
-// differs by a label, so its digest is another.
-func (cp *ControlPlane) UpgradeFunction(ctx context.Context, version string) error {
-	p := cp.options.FunctionPackage()
+// Upgrade a package to another version, which differs by a label of its image,
+// so that it has another digest.
+func (i *Installer) Upgrade(ctx context.Context, p Package, version string) error {
 	img, err := tarball.ImageFromPath(p.Files[0], nil)
 	if err != nil {
 		return fmt.Errorf("cannot open package %q: %w", p.Files[0], err)
@@ -108,17 +123,17 @@ func (cp *ControlPlane) UpgradeFunction(ctx context.Context, version string) err
 	if img, err = mutate.ConfigFile(img, cfg); err != nil {
 		return fmt.Errorf("cannot change package %q: %w", p.Files[0], err)
 	}
-	ref, err := name.ParseReference(fmt.Sprintf("%s/%s:%s", cp.registry.host, p.Repository, version))
+	ref, err := name.ParseReference(fmt.Sprintf("%s/%s:%s", i.Registry, p.Repository, version))
 	if err != nil {
 		return fmt.Errorf("cannot push version %q: %w", version, err)
 	}
 	if err := remote.Write(ref, img, remote.WithContext(ctx)); err != nil {
 		return fmt.Errorf("cannot push version %q: %w", version, err)
 	}
-	if _, err := cp.crossplaneCLI(ctx, "xpkg", "update", p.Kind, fmt.Sprintf("%s/%s:%s", realRegistry, p.Repository, version), p.Name()); err != nil {
+	if _, err := i.crossplane(ctx, "xpkg", "update", p.Kind, fmt.Sprintf("%s/%s:%s", realRegistry, p.Repository, version), p.Name()); err != nil {
 		return err
 	}
-	return cp.WaitHealthy(ctx, p.Kind, p.Name())
+	return i.WaitHealthy(ctx, p.Kind, p.Name())
 }
 
 // mirror has Crossplane pull from a mirror of the real registry.
@@ -134,8 +149,8 @@ func mirror(host string) *unstructured.Unstructured {
 	}}
 }
 
-// crossplaneCLI runs the Crossplane CLI as the administrator and returns what
+// crossplane runs the Crossplane CLI as the administrator and returns what
 // it prints.
-func (cp *ControlPlane) crossplaneCLI(ctx context.Context, args ...string) (string, error) {
-	return Command(ctx, cp.Kubeconfig, cp.tool("crossplane"), args...)
+func (i *Installer) crossplane(ctx context.Context, args ...string) (string, error) {
+	return Command(ctx, i.Kubeconfig, i.CLI, args...)
 }

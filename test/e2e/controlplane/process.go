@@ -59,10 +59,10 @@ func (p *process) start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	if err := os.MkdirAll(filepath.Dir(p.log), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(p.log), 0o750); err != nil {
 		return fmt.Errorf("cannot start %s: %w", p.name, err)
 	}
-	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("cannot start %s: %w", p.name, err)
 	}

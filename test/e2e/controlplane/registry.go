@@ -8,24 +8,19 @@ import (
 	"net"
 	"net/http"
 
-	ggcr "github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-// A registry on loopback that keeps its images in memory. Crossplane, its CLI
-// and go-containerregistry speak plain HTTP to loopback.
-type registry struct {
-	// host is its host and port.
-	host string
-}
-
-func (cp *ControlPlane) startRegistry(ctx context.Context) error {
+// startRegistry runs a registry that keeps its images in memory, until the
+// context is done, and returns its host and port. Crossplane, its CLI and
+// go-containerregistry speak plain HTTP to loopback.
+func startRegistry(ctx context.Context) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return fmt.Errorf("cannot start registry: %w", err)
+		return "", fmt.Errorf("cannot start registry: %w", err)
 	}
-	s := &http.Server{Handler: ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0)))} //nolint:gosec // Loopback.
-	go s.Serve(l)                                                                 //nolint:errcheck // Ends when it is closed.
+	s := &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0)))} //nolint:gosec // Loopback.
+	go s.Serve(l)                                                                         //nolint:errcheck // Ends when it is closed.
 	context.AfterFunc(ctx, func() { _ = s.Close() })
-	cp.registry = &registry{host: l.Addr().String()}
-	return nil
+	return l.Addr().String(), nil
 }

@@ -59,7 +59,7 @@ func (cp *ControlPlane) startRuntime(background context.Context) error {
 	r := &runtimes{cp: cp, ca: ca, functions: map[string]*function{}, cancel: cancel}
 	cp.runtime = r
 
-	log, err := os.OpenFile(filepath.Join(cp.Logs, "package-runtime.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(filepath.Join(cp.Logs, "package-runtime.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("cannot start package runtime: %w", err)
 	}
@@ -279,7 +279,7 @@ func unpack(r io.ReadCloser, dir string) error {
 			continue
 		}
 		file := filepath.Join(dir, path.Clean("/"+h.Name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 			return err
 		}
 		w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, h.FileInfo().Mode().Perm())

@@ -57,13 +57,13 @@ func run(args []string) error {
 // up runs this program again in the background and waits until that one is
 // ready or has ended.
 func (c *command) up() error {
-	if _, err := c.pid(); err == nil {
+	if _, runs := c.pid(); runs {
 		return fmt.Errorf("a control plane runs already: end it with down")
 	}
 	if err := os.RemoveAll(c.dir); err != nil {
 		return fmt.Errorf("cannot empty run folder: %w", err)
 	}
-	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+	if err := os.MkdirAll(c.dir, 0o750); err != nil {
 		return fmt.Errorf("cannot make run folder: %w", err)
 	}
 	log, err := os.Create(c.path("controlplane.log"))
@@ -105,15 +105,15 @@ func (c *command) up() error {
 
 // down ends what up has started, and waits for it.
 func (c *command) down() error {
-	pid, err := c.pid()
-	if err != nil {
-		return err
+	pid, runs := c.pid()
+	if !runs {
+		return fmt.Errorf("no control plane runs in %s", c.dir)
 	}
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("cannot stop control plane: %w", err)
 	}
 	for range 300 {
-		if _, err := c.pid(); err != nil {
+		if _, runs := c.pid(); !runs {
 			return nil
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -131,12 +131,13 @@ func (c *command) run() error {
 	}
 	defer lock.Close() //nolint:errcheck // The lock goes with the process.
 
-	cp, err := controlplane.Start(ctx, controlplane.OptionsFor(c.root, c.dir))
+	o := controlplane.OptionsFor(c.root, c.dir)
+	cp, err := controlplane.Start(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer cp.Stop()
-	if err := cp.InstallOurs(ctx); err != nil {
+	if err := cp.InstallOurs(ctx, o); err != nil {
 		return err
 	}
 	if err := os.WriteFile(c.path("ready"), []byte(c.welcome(cp)), 0o644); err != nil {
@@ -176,19 +177,16 @@ func (c *command) lock() (*os.File, error) {
 	return f, nil
 }
 
-// pid of the process that holds the lock; an error if there is none.
-func (c *command) pid() (int, error) {
+// pid of the process that holds the lock, if there is one.
+func (c *command) pid() (pid int, runs bool) {
 	f, err := os.Open(c.path("lock"))
 	if err != nil {
-		return 0, fmt.Errorf("no control plane runs in %s", c.dir)
+		return 0, false
 	}
 	defer f.Close() //nolint:errcheck // Only read.
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err == nil {
-		return 0, fmt.Errorf("no control plane runs in %s", c.dir)
+		return 0, false
 	}
-	pid := 0
-	if _, err := fmt.Fscan(f, &pid); err != nil {
-		return 0, fmt.Errorf("cannot read lock of run folder: %w", err)
-	}
-	return pid, nil
+	_, err = fmt.Fscan(f, &pid)
+	return pid, err == nil
 }
