@@ -12,10 +12,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
@@ -34,11 +32,14 @@ const (
 // Deployment, and an observed Deployment tells what it was asked to run.
 const annotationRevision = "markdownview.fn.crossplane.io/revision"
 
-// desired are the resources as we want to own them.
+// desired are the resources as we want to own them: of each only the fields that
+// are set. Apply configurations of client-go are made for this, but they link all
+// of client-go, which would make half of the binary; encode leaves out the rest
+// as well.
 type desired struct {
-	configMap  *corev1ac.ConfigMapApplyConfiguration
-	deployment *appsv1ac.DeploymentApplyConfiguration
-	service    *corev1ac.ServiceApplyConfiguration
+	configMap  *corev1.ConfigMap
+	deployment *appsv1.Deployment
+	service    *corev1.Service
 }
 
 // compose returns the desired resources of a view, and every fault of the
@@ -47,10 +48,10 @@ func compose(v view) (desired, field.ErrorList) {
 	at := field.NewPath("input", "templates")
 	templates := v.input.Templates
 
-	cm, faults := merge(configMap(v), templates.ConfigMap, corev1.ConfigMap{}, at.Child("configMap"))
-	d, more := merge(deployment(v), templates.Deployment, appsv1.Deployment{}, at.Child("deployment"))
+	cm, faults := merge(configMap(v), templates.ConfigMap, at.Child("configMap"))
+	d, more := merge(deployment(v), templates.Deployment, at.Child("deployment"))
 	faults = append(faults, more...)
-	s, more := merge(service(v), templates.Service, corev1.Service{}, at.Child("service"))
+	s, more := merge(service(v), templates.Service, at.Child("service"))
 	faults = append(faults, more...)
 
 	want := desired{configMap: cm, deployment: d, service: s}
@@ -62,21 +63,30 @@ func compose(v view) (desired, field.ErrorList) {
 	// way through JSON of a merge.
 	addFiles(cm, v.Spec.Markdowns)
 
-	d.Spec.Template.WithAnnotations(map[string]string{annotationRevision: revision(cm, d.Spec.Template)})
+	metav1.SetMetaDataAnnotation(&d.Spec.Template.ObjectMeta, annotationRevision, revision(cm, d.Spec.Template))
 
 	return want, faults
 }
 
+// union returns what is in any of two maps. The second wins.
+func union[V any](a, b map[string]V) map[string]V {
+	both := make(map[string]V, len(a)+len(b))
+	maps.Copy(both, a)
+	maps.Copy(both, b)
+
+	return both
+}
+
 // metadata returns the metadata of a composed resource. The resources of a
 // namespaced XR have no namespace of their own: Crossplane gives them the XR's.
-func (v view) metadata(name string) *metav1ac.ObjectMetaApplyConfiguration {
-	m := metav1ac.ObjectMeta().
-		WithName(name).
-		WithLabels(v.input.Labels).
-		WithLabels(v.selector()).
-		WithAnnotations(v.input.Annotations)
+func (v view) metadata(name string, annotations map[string]string) metav1.ObjectMeta {
+	m := metav1.ObjectMeta{
+		Name:        name,
+		Labels:      union(v.input.Labels, v.selector()),
+		Annotations: union(v.input.Annotations, annotations),
+	}
 	if v.Metadata.Namespace == "" {
-		m.WithNamespace(v.namespace())
+		m.Namespace = v.namespace()
 	}
 
 	return m
@@ -84,7 +94,7 @@ func (v view) metadata(name string) *metav1ac.ObjectMetaApplyConfiguration {
 
 // revision returns 16 hexadecimal digits that stand for the content of a
 // ConfigMap and for a pod template.
-func revision(cm *corev1ac.ConfigMapApplyConfiguration, template *corev1ac.PodTemplateSpecApplyConfiguration) string {
+func revision(cm *corev1.ConfigMap, template corev1.PodTemplateSpec) string {
 	sum := sha256.New()
 
 	// Strings cannot be written to a hash without a copy; this copies by pieces.
@@ -97,8 +107,9 @@ func revision(cm *corev1ac.ConfigMapApplyConfiguration, template *corev1ac.PodTe
 	}
 	w.Flush() //nolint:errcheck // A hash never fails to write.
 
-	// Apply configurations are plain data, which always has a JSON form.
-	b, err := json.Marshal(template)
+	// By its fields in the order of their names, so that it is the same with
+	// another release of the Go type. Plain data always has a JSON form.
+	b, err := json.Marshal(encode(&template).AsMap())
 	if err != nil {
 		panic(fmt.Sprintf("cannot encode the pod template: %v", err))
 	}

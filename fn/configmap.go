@@ -3,16 +3,16 @@ package fn
 import (
 	"strings"
 
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // configMap returns the ConfigMap of a view without its data, the files of the
 // book, which addFiles adds.
-func configMap(v view) *corev1ac.ConfigMapApplyConfiguration {
-	return &corev1ac.ConfigMapApplyConfiguration{
-		TypeMetaApplyConfiguration:   *metav1ac.TypeMeta().WithAPIVersion("v1").WithKind("ConfigMap"),
-		ObjectMetaApplyConfiguration: v.metadata(v.configMapName()),
+func configMap(v view) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: v.metadata(v.configMapName(), nil),
 	}
 }
 
@@ -22,11 +22,11 @@ func configMap(v view) *corev1ac.ConfigMapApplyConfiguration {
 // applied as YAML, which JSON is but for some characters: YAML refuses most of
 // U+007F to U+009F, U+FFFE and U+FFFF, and makes a blank of U+0085. A text with
 // one of them goes to binaryData, which is base64. In a volume both are files.
-func addFiles(cm *corev1ac.ConfigMapApplyConfiguration, files map[string]string) {
-	cm.WithData(files)
+func addFiles(cm *corev1.ConfigMap, files map[string]string) {
+	cm.Data = union(cm.Data, files)
 	for name, text := range cm.Data {
 		if !plain(text) {
-			cm.WithBinaryData(map[string][]byte{name: []byte(text)})
+			cm.BinaryData = union(cm.BinaryData, map[string][]byte{name: []byte(text)})
 			delete(cm.Data, name)
 		}
 	}

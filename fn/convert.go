@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
@@ -234,9 +234,10 @@ func isNull(v *structpb.Value) bool {
 	return null
 }
 
-// encode returns the Struct of an object, along its JSON tags. The object is an
-// apply configuration, so a nil field is one that we do not want to own, and a
-// pointer to zero is a zero that we do.
+// encode returns the Struct of an object, along its JSON tags, with the fields
+// that are set: no null, no object that nobody made, no zero of a field that may
+// be left out. So we own what we mean to own, and a pointer to zero is a zero
+// that we do mean.
 func encode(object any) *structpb.Struct {
 	return encodeStruct(reflect.ValueOf(object).Elem())
 }
@@ -244,11 +245,9 @@ func encode(object any) *structpb.Struct {
 func encodeStruct(from reflect.Value) *structpb.Struct {
 	s := &structpb.Struct{Fields: map[string]*structpb.Value{}}
 	for _, f := range layoutOf(from.Type()) {
-		child := from.FieldByIndex(f.index)
-		if f.omitEmpty && isEmpty(child) {
-			continue
+		if child := from.FieldByIndex(f.index); isSet(child, f.omitEmpty) {
+			s.Fields[f.name] = encodeValue(child)
 		}
-		s.Fields[f.name] = encodeValue(child)
 	}
 
 	return s
@@ -319,12 +318,14 @@ func marshal(from json.Marshaler) *structpb.Value {
 	return v
 }
 
-func isEmpty(v reflect.Value) bool {
+func isSet(v reflect.Value, omitEmpty bool) bool {
 	switch v.Kind() {
 	case reflect.Map, reflect.Slice:
-		return v.Len() == 0
+		return v.Len() > 0
+	case reflect.Pointer, reflect.Struct:
+		return !v.IsZero()
 	default:
-		return v.IsZero()
+		return !omitEmpty || !v.IsZero()
 	}
 }
 
@@ -353,9 +354,9 @@ var layouts = layoutsOf(
 	reflect.TypeFor[serviceState](),
 	reflect.TypeFor[v1beta1.Input](),
 	reflect.TypeFor[status](),
-	reflect.TypeFor[corev1ac.ConfigMapApplyConfiguration](),
-	reflect.TypeFor[appsv1ac.DeploymentApplyConfiguration](),
-	reflect.TypeFor[corev1ac.ServiceApplyConfiguration](),
+	reflect.TypeFor[corev1.ConfigMap](),
+	reflect.TypeFor[appsv1.Deployment](),
+	reflect.TypeFor[corev1.Service](),
 )
 
 func layoutsOf(roots ...reflect.Type) map[reflect.Type][]jsonField {

@@ -4,10 +4,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 const (
@@ -30,92 +29,90 @@ const (
 // A rollout adds a viewer before it takes one away, so a book that does not
 // build leaves the old viewers serving. Replicas stay out where the XR has
 // none: what we send we own, and an autoscaler would lose against us.
-func deployment(v view) *appsv1ac.DeploymentApplyConfiguration {
-	spec := appsv1ac.DeploymentSpec().
-		WithStrategy(appsv1ac.DeploymentStrategy().
-			WithType(appsv1.RollingUpdateDeploymentStrategyType).
-			WithRollingUpdate(appsv1ac.RollingUpdateDeployment().
-				WithMaxSurge(intstr.FromInt32(1)).
-				WithMaxUnavailable(intstr.FromInt32(0)))).
-		WithSelector(metav1ac.LabelSelector().WithMatchLabels(v.selector())).
-		WithTemplate(corev1ac.PodTemplateSpec().
-			WithLabels(v.selector()).
-			WithSpec(podSpec(v)))
-	spec.Replicas = v.Spec.Replicas
-
-	return &appsv1ac.DeploymentApplyConfiguration{
-		TypeMetaApplyConfiguration:   *metav1ac.TypeMeta().WithAPIVersion("apps/v1").WithKind("Deployment"),
-		ObjectMetaApplyConfiguration: v.metadata(v.viewerName()),
-		Spec:                         spec,
+func deployment(v view) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: v.metadata(v.viewerName(), nil),
+		Spec: appsv1.DeploymentSpec{
+			Replicas: v.Spec.Replicas,
+			Strategy: appsv1.DeploymentStrategy{
+				Type: appsv1.RollingUpdateDeploymentStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateDeployment{
+					MaxSurge:       ptr.To(intstr.FromInt32(1)),
+					MaxUnavailable: ptr.To(intstr.FromInt32(0)),
+				},
+			},
+			Selector: &metav1.LabelSelector{MatchLabels: v.selector()},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: v.selector()},
+				Spec:       podSpec(v),
+			},
+		},
 	}
 }
 
-func podSpec(v view) *corev1ac.PodSpecApplyConfiguration {
-	p := corev1ac.PodSpec().
+func podSpec(v view) corev1.PodSpec {
+	return corev1.PodSpec{
 		// A book can include any file of its container into a page.
-		WithAutomountServiceAccountToken(false).
+		AutomountServiceAccountToken: ptr.To(false),
 		// mdBook takes MDBOOK_… variables for settings, and refuses to start on
 		// those that Kubernetes makes for a Service called "mdbook".
-		WithEnableServiceLinks(false).
+		EnableServiceLinks: ptr.To(false),
 		// mdBook ignores SIGTERM and serves until it is killed: long enough for
 		// its endpoint to be gone, and no longer.
-		WithTerminationGracePeriodSeconds(5).
-		WithSecurityContext(corev1ac.PodSecurityContext().
-			WithRunAsNonRoot(true).
-			WithRunAsUser(user).
-			WithRunAsGroup(user).
-			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
-		WithContainers(container(v)).
-		WithVolumes(
-			corev1ac.Volume().WithName("markdowns").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(v.configMapName())),
-			corev1ac.Volume().WithName("output").WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("256Mi"))),
-		)
-	for _, s := range v.input.ImagePullSecrets {
-		p.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(s.Name))
+		TerminationGracePeriodSeconds: ptr.To[int64](5),
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot:   ptr.To(true),
+			RunAsUser:      ptr.To[int64](user),
+			RunAsGroup:     ptr.To[int64](user),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		ImagePullSecrets: v.input.ImagePullSecrets,
+		Containers:       []corev1.Container{container(v)},
+		Volumes: []corev1.Volume{
+			{Name: "markdowns", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: v.configMapName()},
+			}}},
+			{Name: "output", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+				SizeLimit: ptr.To(resource.MustParse("256Mi")),
+			}}},
+		},
 	}
-
-	return p
 }
 
-func container(v view) *corev1ac.ContainerApplyConfiguration {
+func container(v view) corev1.Container {
 	requests, limits := v.resources()
+	tcp := corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString(portName)}}
+	get := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: intstr.FromString(portName)}}
 
-	c := corev1ac.Container().
-		WithName(containerName).
-		WithImage(v.image()).
-		WithCommand("mdbook").
-		WithArgs("serve", "--hostname", "0.0.0.0").
-		WithWorkingDir(bookDir).
+	return corev1.Container{
+		Name:            containerName,
+		Image:           v.image(),
+		ImagePullPolicy: v.input.ImagePullPolicy,
+		Command:         []string{"mdbook"},
+		Args:            []string{"serve", "--hostname", "0.0.0.0"},
+		WorkingDir:      bookDir,
 		// A chapter that is missing is then an error that names it. By default
 		// mdBook writes an empty one, which fails on a read-only volume.
-		WithEnv(corev1ac.EnvVar().WithName("MDBOOK_BUILD__CREATE_MISSING").WithValue("false")).
-		WithPorts(corev1ac.ContainerPort().WithName(portName).WithContainerPort(3000).WithProtocol(corev1.ProtocolTCP)).
+		Env:   []corev1.EnvVar{{Name: "MDBOOK_BUILD__CREATE_MISSING", Value: "false"}},
+		Ports: []corev1.ContainerPort{{Name: portName, ContainerPort: 3000, Protocol: corev1.ProtocolTCP}},
 		// The port opens after the first build, which takes up to 15 s for the
 		// largest books on little CPU.
-		WithStartupProbe(corev1ac.Probe().WithTCPSocket(tcp()).WithPeriodSeconds(1).WithFailureThreshold(60)).
+		StartupProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 1, FailureThreshold: 60},
 		// A rebuild empties the site for up to some seconds: three failures in
 		// a row are more than that.
-		WithReadinessProbe(corev1ac.Probe().
-			WithHTTPGet(corev1ac.HTTPGetAction().WithPath("/").WithPort(intstr.FromString(portName))).
-			WithPeriodSeconds(5).WithTimeoutSeconds(2).WithFailureThreshold(3)).
+		ReadinessProbe: &corev1.Probe{ProbeHandler: get, PeriodSeconds: 5, TimeoutSeconds: 2, FailureThreshold: 3},
 		// Not GET: a book without a first page would be restarted for ever.
-		WithLivenessProbe(corev1ac.Probe().WithTCPSocket(tcp()).WithPeriodSeconds(10).WithTimeoutSeconds(2).WithFailureThreshold(3)).
-		WithResources(corev1ac.ResourceRequirements().WithRequests(requests).WithLimits(limits)).
-		WithSecurityContext(corev1ac.SecurityContext().
-			WithAllowPrivilegeEscalation(false).
-			WithReadOnlyRootFilesystem(true).
-			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))).
-		WithVolumeMounts(
-			corev1ac.VolumeMount().WithName("markdowns").WithMountPath(bookDir+"/src").WithReadOnly(true),
-			corev1ac.VolumeMount().WithName("output").WithMountPath(bookDir+"/book"),
-		)
-	if v.input.ImagePullPolicy != "" {
-		c.WithImagePullPolicy(v.input.ImagePullPolicy)
+		LivenessProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 10, TimeoutSeconds: 2, FailureThreshold: 3},
+		Resources:     corev1.ResourceRequirements{Requests: requests, Limits: limits},
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: ptr.To(false),
+			ReadOnlyRootFilesystem:   ptr.To(true),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: "markdowns", MountPath: bookDir + "/src", ReadOnly: true},
+			{Name: "output", MountPath: bookDir + "/book"},
+		},
 	}
-
-	return c
-}
-
-func tcp() *corev1ac.TCPSocketActionApplyConfiguration {
-	return corev1ac.TCPSocketAction().WithPort(intstr.FromString(portName))
 }

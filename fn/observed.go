@@ -85,7 +85,7 @@ func (s *serviceState) ready(want desired) bool {
 		return false
 	}
 
-	return ptr.Deref(want.service.Spec.Type, "") != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0
+	return want.service.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0
 }
 
 // ready returns whether all viewers that are wanted run what is asked for now,

@@ -1,31 +1,29 @@
 package fn
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
 // service returns the Service of a view. Its type is set even where it is the
 // default of Kubernetes: a field that we do not own is not put back when
 // somebody changes it.
-func service(v view) *corev1ac.ServiceApplyConfiguration {
-	kind := v.input.Service.Type
-	if kind == "" {
-		kind = corev1.ServiceTypeClusterIP
-	}
-
-	return &corev1ac.ServiceApplyConfiguration{
-		TypeMetaApplyConfiguration:   *metav1ac.TypeMeta().WithAPIVersion("v1").WithKind("Service"),
-		ObjectMetaApplyConfiguration: v.metadata(v.viewerName()).WithAnnotations(v.input.Service.Annotations),
-		Spec: corev1ac.ServiceSpec().
-			WithType(kind).
-			WithSelector(v.selector()).
-			WithPorts(corev1ac.ServicePort().
-				WithName(portName).
-				WithProtocol(corev1.ProtocolTCP).
-				WithPort(80).
-				WithTargetPort(intstr.FromString(portName))),
+func service(v view) *corev1.Service {
+	return &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: v.metadata(v.viewerName(), v.input.Service.Annotations),
+		Spec: corev1.ServiceSpec{
+			Type:     cmp.Or(v.input.Service.Type, corev1.ServiceTypeClusterIP),
+			Selector: v.selector(),
+			Ports: []corev1.ServicePort{{
+				Name:       portName,
+				Protocol:   corev1.ProtocolTCP,
+				Port:       80,
+				TargetPort: intstr.FromString(portName),
+			}},
+		},
 	}
 }

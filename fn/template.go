@@ -7,16 +7,15 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
+	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 // guarded are the fields that a template may not change: the identity of a
@@ -50,9 +49,9 @@ func guarded() [][]string {
 }
 
 // merge returns a composed resource with a template merged over it by strategic
-// merge patch, which goes by the merge keys of the resource's Kubernetes type.
-// With a fault it returns the resource as it was.
-func merge[T any](composed *T, template *runtime.RawExtension, kind any, at *field.Path) (*T, field.ErrorList) {
+// merge patch, which goes by the merge keys of its Kubernetes type. With a
+// fault it returns the resource as it was.
+func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (*T, field.ErrorList) {
 	if template == nil {
 		return composed, nil
 	}
@@ -67,7 +66,7 @@ func merge[T any](composed *T, template *runtime.RawExtension, kind any, at *fie
 
 	before := encode(composed).AsMap()
 	// The patch is applied in place.
-	after, err := strategicpatch.StrategicMergeMapPatch(encode(composed).AsMap(), v.GetStructValue().AsMap(), kind)
+	after, err := strategicpatch.StrategicMergeMapPatch(encode(composed).AsMap(), v.GetStructValue().AsMap(), *composed)
 	if err != nil {
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}
@@ -110,20 +109,20 @@ func validateMerged(want desired, files map[string]string, at *field.Path) field
 	pod := want.deployment.Spec.Template
 	faults := validateExtra(want.configMap, files, at.Child("configMap"))
 	for _, m := range []struct {
-		meta *metav1ac.ObjectMetaApplyConfiguration
+		meta metav1.ObjectMeta
 		at   *field.Path
 	}{
-		{want.configMap.ObjectMetaApplyConfiguration, at.Child("configMap")},
-		{want.deployment.ObjectMetaApplyConfiguration, at.Child("deployment")},
-		{pod.ObjectMetaApplyConfiguration, at.Child("deployment", "spec", "template")},
-		{want.service.ObjectMetaApplyConfiguration, at.Child("service")},
+		{want.configMap.ObjectMeta, at.Child("configMap")},
+		{want.deployment.ObjectMeta, at.Child("deployment")},
+		{pod.ObjectMeta, at.Child("deployment", "spec", "template")},
+		{want.service.ObjectMeta, at.Child("service")},
 	} {
 		faults = append(faults, metav1validation.ValidateLabels(m.meta.Labels, m.at.Child("metadata", "labels"))...)
 		faults = append(faults, apivalidation.ValidateAnnotations(m.meta.Annotations, m.at.Child("metadata", "annotations"))...)
 	}
 
-	if pod.Spec == nil || !slices.ContainsFunc(pod.Spec.Containers, func(c corev1ac.ContainerApplyConfiguration) bool {
-		return ptr.Deref(c.Name, "") == containerName && ptr.Deref(c.Image, "") != ""
+	if !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return c.Name == containerName && c.Image != ""
 	}) {
 		faults = append(faults, field.Required(at.Child("deployment", "spec", "template", "spec", "containers"),
 			"the container "+containerName+" and its image must stay"))
@@ -137,7 +136,7 @@ func validateMerged(want desired, files map[string]string, at *field.Path) field
 
 // validateExtra returns the faults of what a template adds to the files of a
 // book.
-func validateExtra(cm *corev1ac.ConfigMapApplyConfiguration, files map[string]string, at *field.Path) field.ErrorList {
+func validateExtra(cm *corev1.ConfigMap, files map[string]string, at *field.Path) field.ErrorList {
 	extra := map[string]int{}
 	var faults field.ErrorList
 	add := func(name string, size int, at *field.Path) {

@@ -67,9 +67,9 @@ func TestTemplates(t *testing.T) {
 			spec := composed.deployment.Spec.Template.Spec
 			got := part{Tolerations: len(spec.Tolerations), RunAsUser: spec.SecurityContext.RunAsUser, Replicas: composed.deployment.Spec.Replicas}
 			for _, c := range spec.Containers {
-				got.Containers = append(got.Containers, *c.Name)
-				if *c.Name == "mdbook" {
-					got.Image, got.Readiness = *c.Image, c.ReadinessProbe != nil
+				got.Containers = append(got.Containers, c.Name)
+				if c.Name == "mdbook" {
+					got.Image, got.Readiness = c.Image, c.ReadinessProbe != nil
 				}
 			}
 			// A strategic merge patch puts what it adds first.
