@@ -8,7 +8,7 @@ help: ## Show what there is to make.
 
 .PHONY: build
 build: ## Build the function.
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/function-markdownview .
+	CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags '-s -w' -o $(BIN)/function-markdownview .
 
 # --- Try it, test it ---------------------------------------------------------
 

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Runs the commands of the README, word by word, on the control plane of "make up".
+# What make does is run by CI on its own.
+set -eu
+
+cd "$(dirname "$0")/.."
+commands=$(awk '/^```shell$/ { on = 1; next } /^```$/ { on = 0 } on && !/^make /' README.md)
+
+make up
+trap 'make down' EXIT
+export KUBECONFIG="$PWD/.run/up/kubeconfig" PATH="$PWD/.bin:$PATH"
+
+# The README installs them.
+kubectl delete configurations,functions --all --wait
+kubectl wait --for=delete crd/markdownviews.markdownview.fn.crossplane.io --timeout=2m
+
+echo "$commands" | sh -eux
+kubectl describe markdownview markdownview-sample
