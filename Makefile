@@ -86,6 +86,10 @@ validate: $(BIN)/crossplane ## Check packages and examples against the schemas o
 		awk '/^---$$/ { n++ } { print } n == 1 && /^spec:$$/ { print "  markdowns: {SUMMARY.md: \"\"}" }' $$file | test/validate.sh -; \
 	done
 
+.PHONY: readme
+readme: $(CONTROL_PLANE) ## Run the commands of the README on the control plane of "make up".
+	test/readme.sh
+
 # --- Packages, without Docker ------------------------------------------------
 
 DIST := dist
