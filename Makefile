@@ -180,13 +180,18 @@ test-admission: ## Test what the API server says to a MarkdownView.
 
 # --- A real control plane, without Docker ------------------------------------
 
-CONTROL_PLANE := $(addprefix $(BIN)/,crossplane crossplane-core etcd kube-apiserver kube-controller-manager kubectl) \
+# A cluster that is there needs none of the parts of one.
+CONTROL_PLANE := $(addprefix $(BIN)/,crossplane kubectl $(if $(E2E_KUBECONFIG),,crossplane-core etcd kube-apiserver kube-controller-manager)) \
 	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
 
 .PHONY: e2e
 e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Show on a real control plane that every guarantee holds. RUN=Create runs one test.
 	cd test/e2e && CGO_ENABLED=0 go build -o $(BIN)/function-fixture ./cmd/fixture
 	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '//^$(RUN)$$') -v .
+
+.PHONY: load
+load: ## Write docs/load.md: what 500 MarkdownViews at once take.
+	E2E_LOAD=$(CURDIR)/docs/load.md $(MAKE) e2e RUN=Load
 
 .PHONY: up
 up: $(CONTROL_PLANE) ## Start a control plane with everything installed, to try things on.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -57,8 +58,8 @@ type cluster struct {
 }
 
 // start a control plane of our own, or take the one that E2E_KUBECONFIG names.
-// That must have Crossplane and our packages, installed from a mirror that is
-// the registry E2E_REGISTRY.
+// That must have Crossplane and our packages, pulled from the registry that an
+// ImageConfig "mirror" names: the tests bring functions of their own there.
 func start(t *testing.T) *cluster {
 	t.Helper()
 	log.SetLogger(logr.Discard()) // controller-runtime complains otherwise.
@@ -69,13 +70,19 @@ func start(t *testing.T) *cluster {
 	if err := os.MkdirAll(filepath.Join(root, ".run"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp(filepath.Join(root, ".run"), time.Now().Format("e2e-150405-"))
+	dir, err := os.MkdirTemp(filepath.Join(root, ".run"), "e2e-"+time.Now().Format("150405-"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		// Logs tell why a test has failed.
+		if !t.Failed() {
+			_ = os.RemoveAll(dir)
+		}
+	})
 	c := &cluster{Options: controlplane.OptionsFor(root, dir)}
 	if kubeconfig := os.Getenv("E2E_KUBECONFIG"); kubeconfig != "" {
-		c.attach(t, kubeconfig, os.Getenv("E2E_REGISTRY"))
+		c.attach(t, kubeconfig)
 	} else {
 		c.up(t)
 	}
@@ -116,7 +123,7 @@ func stopOnSignal(cp *controlplane.ControlPlane) {
 }
 
 // attach to a cluster that is there. Its pods are real, so all takes longer.
-func (c *cluster) attach(t *testing.T, kubeconfig, registry string) {
+func (c *cluster) attach(t *testing.T, kubeconfig string) {
 	t.Helper()
 	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -126,6 +133,11 @@ func (c *cluster) attach(t *testing.T, kubeconfig, registry string) {
 	if c.WithWatch, err = client.NewWithWatch(cfg, client.Options{}); err != nil {
 		t.Fatal(err)
 	}
+	mirror := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "pkg.crossplane.io/v1beta1", "kind": "ImageConfig"}}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "mirror"}, mirror); err != nil {
+		t.Fatalf("cannot find the registry of the cluster: %s", err)
+	}
+	registry, _, _ := unstructured.NestedString(mirror.Object, "spec", "rewriteImage", "prefix")
 	c.Installer = controlplane.Installer{
 		Client:     c.WithWatch,
 		Kubeconfig: kubeconfig,

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
@@ -10,27 +9,8 @@ import (
 	"time"
 )
 
-// A load is what composing many MarkdownViews takes.
-type load struct {
-	MarkdownViews int `json:"markdownViews"`
-
-	// SecondsToHealthy is from the first create to the last MarkdownView being
-	// healthy.
-	SecondsToHealthy float64 `json:"secondsToHealthy"`
-
-	// CallsPerMarkdownView of the function.
-	CallsPerMarkdownView float64 `json:"callsPerMarkdownView"`
-
-	// FunctionCPUSeconds that the function has used.
-	FunctionCPUSeconds float64 `json:"functionCPUSeconds"`
-
-	// FunctionPeakMiB is the most memory that the function had resident, looked
-	// at each second.
-	FunctionPeakMiB float64 `json:"functionPeakMiB"`
-}
-
-// Load shows that many MarkdownViews at once all end as they should, and what
-// that takes. E2E_LOAD_FILE names a file for the figures.
+// Load shows that many MarkdownViews at once all end as they should. What that
+// takes goes into the file that E2E_LOAD names, as a table.
 func Load(k *kit) {
 	n := 500
 	if k.loopback == nil {
@@ -41,19 +21,23 @@ func Load(k *kit) {
 	begin := time.Now()
 	names := k.crowd(n)
 	k.settleAll(5*time.Minute, n)
-	l := load{MarkdownViews: n, SecondsToHealthy: time.Since(begin).Seconds()}
+	healthy := time.Since(begin)
 	stop()
 	k.calm()
-	l.CallsPerMarkdownView = float64(k.calls()-calls) / float64(n)
-	l.FunctionCPUSeconds = k.metric("process_cpu_seconds_total") - cpu
-	l.FunctionPeakMiB = *peak / (1 << 20)
+	calls, cpu = k.calls()-calls, k.metric("process_cpu_seconds_total")-cpu
 	k.right(names)
 
-	b, err := json.MarshalIndent(l, "", "  ")
-	k.must(err)
-	k.Logf("%s", b)
-	if path := os.Getenv("E2E_LOAD_FILE"); path != "" {
-		k.must(os.WriteFile(path, append(b, '\n'), 0o644))
+	table := fmt.Sprintf(`| | |
+|---|--:|
+| MarkdownViews created at once | %d |
+| until the last one is healthy | %.0f s |
+| calls of the function for each | %.1f |
+| CPU that the function used | %.1f s |
+| most memory that it had resident | %.0f MiB |
+`, n, healthy.Seconds(), float64(calls)/float64(n), cpu, *peak/(1<<20))
+	k.Log("\n" + table)
+	if path := os.Getenv("E2E_LOAD"); path != "" {
+		k.must(os.WriteFile(path, []byte(table), 0o600))
 	}
 }
 
