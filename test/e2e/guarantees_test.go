@@ -37,6 +37,7 @@ func TestGuarantees(t *testing.T) {
 			Nested,
 			Pipeline,
 			Metrics,
+			Permissions,
 		} {
 			t.Run(nameOf(test), func(t *testing.T) {
 				t.Parallel()
