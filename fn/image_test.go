@@ -46,3 +46,22 @@ func TestAllowed(t *testing.T) {
 		})
 	}
 }
+
+func TestQualified(t *testing.T) {
+	for pattern, want := range map[string]bool{
+		"docker.io/a":      true,
+		"localhost/a":      true,
+		"registry:5000/a":  true,
+		"*/a":              true,
+		"*.example.com/a":  true,
+		"peaceiris/mdbook": false,
+		"xyz/mdbook":       false,
+		"mdbook":           false,
+		"*":                false,
+		"":                 false,
+	} {
+		if got := qualified(pattern); got != want {
+			t.Errorf("Only what starts with a registry is fully qualified: %q: want %t, got %t", pattern, want, got)
+		}
+	}
+}

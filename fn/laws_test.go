@@ -29,10 +29,24 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/fn"
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
 // ours are the keys of the resources that the function composes.
 var ours = []string{"configmap", "deployment", "service"}
+
+// TestSamplesAreAccepted is part of law 4: what is legal is not refused.
+func TestSamplesAreAccepted(t *testing.T) {
+	for seed := range uint64(100) {
+		s := sample.Random(seed)
+		view, input := s.View(), s.Input()
+		// An Input may well not allow the image.
+		delete(child(view, "spec"), "viewerImage")
+		if rsp := checkLaws(t, newCluster(t, view, input).request()); isFatal(rsp) {
+			t.Errorf("law 4: sample %d is refused: %v", seed, rsp.GetResults())
+		}
+	}
+}
 
 // checkLaws runs the function and fails the test where the answer breaks a law
 // that holds for every single answer. The laws are numbered as in doc.go.
