@@ -1,14 +1,7 @@
 package fn
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,11 +19,6 @@ const (
 	keyDeployment = "deployment"
 	keyService    = "service"
 )
-
-// annotationRevision is on the pod template. It holds a hash over the content
-// and all that we ask of the pod template: a change of content rolls the
-// Deployment, and an observed Deployment tells what it was asked to run.
-const annotationRevision = "markdownview.fn.crossplane.io/revision"
 
 // desired are the resources as we want to own them: of each only the fields that
 // are set. Apply configurations of client-go are made for this, but they link all
@@ -90,38 +78,4 @@ func (v view) metadata(name string, annotations map[string]string) metav1.Object
 	}
 
 	return m
-}
-
-// revision returns 16 hexadecimal digits that stand for the content of a
-// ConfigMap and for a pod template.
-func revision(cm *corev1.ConfigMap, template corev1.PodTemplateSpec) string {
-	sum := sha256.New()
-
-	// Strings cannot be written to a hash without a copy; this copies by pieces.
-	w := bufio.NewWriter(sum)
-	for _, name := range slices.Sorted(maps.Keys(cm.Data)) {
-		writeEntry(w, name, cm.Data[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(cm.BinaryData)) {
-		writeEntry(w, name, string(cm.BinaryData[name]))
-	}
-	w.Flush() //nolint:errcheck // A hash never fails to write.
-
-	// By its fields in the order of their names, so that it is the same with
-	// another release of the Go type. Plain data always has a JSON form.
-	b, err := json.Marshal(encode(&template).AsMap())
-	if err != nil {
-		panic(fmt.Sprintf("cannot encode the pod template: %v", err))
-	}
-	sum.Write(b)
-
-	return hex.EncodeToString(sum.Sum(nil)[:8])
-}
-
-// writeEntry writes a name and a text with their lengths, so that no two lists
-// of entries read alike.
-func writeEntry(w io.Writer, name, text string) {
-	fmt.Fprintf(w, "%d %d ", len(name), len(text)) //nolint:errcheck // See revision.
-	io.WriteString(w, name)                        //nolint:errcheck // See revision.
-	io.WriteString(w, text)                        //nolint:errcheck // See revision.
 }

@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
@@ -59,11 +60,6 @@ func (d *decoder) value(v *structpb.Value, into reflect.Value, path *field.Path)
 
 		return
 	}
-	if u, ok := into.Addr().Interface().(json.Unmarshaler); ok {
-		d.unmarshal(v, u, path)
-
-		return
-	}
 
 	switch into.Kind() {
 	case reflect.String:
@@ -85,6 +81,12 @@ func (d *decoder) value(v *structpb.Value, into reflect.Value, path *field.Path)
 	case reflect.Int32, reflect.Int64:
 		d.integer(v, into, path)
 	case reflect.Struct:
+		if layoutOf(into.Type()).custom {
+			u, _ := into.Addr().Interface().(json.Unmarshaler)
+			d.unmarshal(v, u, path)
+
+			return
+		}
 		d.object(v, into, path)
 	case reflect.Map:
 		d.stringMap(v, into, path)
@@ -122,7 +124,7 @@ func (d *decoder) object(v *structpb.Value, into reflect.Value, path *field.Path
 		return
 	}
 
-	known := layoutOf(into.Type())
+	known := layoutOf(into.Type()).fields
 	for _, f := range known {
 		if child, ok := s.StructValue.GetFields()[f.name]; ok {
 			d.value(child, into.FieldByIndex(f.index), path.Child(f.name))
@@ -244,7 +246,7 @@ func encode(object any) *structpb.Struct {
 
 func encodeStruct(from reflect.Value) *structpb.Struct {
 	s := &structpb.Struct{Fields: map[string]*structpb.Value{}}
-	for _, f := range layoutOf(from.Type()) {
+	for _, f := range layoutOf(from.Type()).fields {
 		if child := from.FieldByIndex(f.index); isSet(child, f.omitEmpty) {
 			s.Fields[f.name] = encodeValue(child)
 		}
@@ -254,14 +256,9 @@ func encodeStruct(from reflect.Value) *structpb.Struct {
 }
 
 func encodeValue(from reflect.Value) *structpb.Value {
-	if from.Kind() == reflect.Pointer {
-		return encodeValue(from.Elem())
-	}
-	if m, ok := from.Interface().(json.Marshaler); ok {
-		return marshal(m)
-	}
-
 	switch from.Kind() {
+	case reflect.Pointer:
+		return encodeValue(from.Elem())
 	case reflect.String:
 		return structpb.NewStringValue(from.String())
 	case reflect.Bool:
@@ -269,12 +266,18 @@ func encodeValue(from reflect.Value) *structpb.Value {
 	case reflect.Int32, reflect.Int64:
 		return structpb.NewNumberValue(float64(from.Int()))
 	case reflect.Struct:
+		if layoutOf(from.Type()).custom {
+			m, _ := from.Interface().(json.Marshaler)
+
+			return marshal(m)
+		}
+
 		return structpb.NewStructValue(encodeStruct(from))
 	case reflect.Map:
 		return structpb.NewStructValue(encodeMap(from))
 	case reflect.Slice:
-		if b, ok := from.Interface().([]byte); ok {
-			return structpb.NewStringValue(base64.StdEncoding.EncodeToString(b))
+		if from.Type().Elem().Kind() == reflect.Uint8 {
+			return structpb.NewStringValue(base64.StdEncoding.EncodeToString(from.Bytes()))
 		}
 		l := &structpb.ListValue{Values: make([]*structpb.Value, from.Len())}
 		for i := range l.Values {
@@ -303,19 +306,38 @@ func encodeMap(from reflect.Value) *structpb.Struct {
 	return s
 }
 
-// marshal encodes a value whose Go type has a JSON form of its own. Those of
-// Kubernetes (quantities, IntOrString, times) never fail.
+// marshal encodes a value whose Go type has a JSON form of its own.
 func marshal(from json.Marshaler) *structpb.Value {
-	v := &structpb.Value{}
-	b, err := from.MarshalJSON()
-	if err == nil {
-		err = v.UnmarshalJSON(b)
+	// The two that every answer has are spared the way through JSON text, which
+	// takes as long as all else of them.
+	switch from := from.(type) {
+	case resource.Quantity:
+		return structpb.NewStringValue(from.String())
+	case intstr.IntOrString:
+		if from.Type == intstr.Int {
+			return structpb.NewNumberValue(float64(from.IntVal))
+		}
+
+		return structpb.NewStringValue(from.StrVal)
 	}
-	if err != nil {
+
+	v := &structpb.Value{}
+	if err := v.UnmarshalJSON(mustMarshal(from)); err != nil {
 		panic(fmt.Sprintf("cannot encode a %T: %v", from, err))
 	}
 
 	return v
+}
+
+// mustMarshal returns the JSON form of a value. Those of Kubernetes (quantities,
+// IntOrString, times) never fail.
+func mustMarshal(from json.Marshaler) []byte {
+	b, err := from.MarshalJSON()
+	if err != nil {
+		panic(fmt.Sprintf("cannot encode a %T: %v", from, err))
+	}
+
+	return b
 }
 
 func isSet(v reflect.Value, omitEmpty bool) bool {
@@ -341,12 +363,21 @@ func names(fields []jsonField) string {
 	for i, f := range fields {
 		out[i] = f.name
 	}
-	slices.Sort(out)
 
 	return strings.Join(out, ", ")
 }
 
-// layouts are the JSON fields of every struct that the conversions meet.
+// A layout is what the conversions must know of a Go struct.
+type layout struct {
+	// fields are in the order of their names.
+	fields []jsonField
+
+	// custom is whether the struct has a JSON form of its own. Of the types that
+	// are converted only structs have one.
+	custom bool
+}
+
+// layouts are those of every struct that the conversions meet.
 var layouts = layoutsOf(
 	reflect.TypeFor[xr](),
 	reflect.TypeFor[configMapState](),
@@ -359,8 +390,8 @@ var layouts = layoutsOf(
 	reflect.TypeFor[corev1.Service](),
 )
 
-func layoutsOf(roots ...reflect.Type) map[reflect.Type][]jsonField {
-	known := map[reflect.Type][]jsonField{}
+func layoutsOf(roots ...reflect.Type) map[reflect.Type]layout {
+	known := map[reflect.Type]layout{}
 	for len(roots) > 0 {
 		t := roots[0]
 		roots = roots[1:]
@@ -371,8 +402,8 @@ func layoutsOf(roots ...reflect.Type) map[reflect.Type][]jsonField {
 			if _, ok := known[t]; ok {
 				continue
 			}
-			known[t] = fieldsOf(t)
-			for _, f := range known[t] {
+			known[t] = newLayout(t)
+			for _, f := range known[t].fields {
 				roots = append(roots, t.FieldByIndex(f.index).Type)
 			}
 		default:
@@ -382,12 +413,19 @@ func layoutsOf(roots ...reflect.Type) map[reflect.Type][]jsonField {
 	return known
 }
 
-func layoutOf(t reflect.Type) []jsonField {
+func layoutOf(t reflect.Type) layout {
 	if known, ok := layouts[t]; ok {
 		return known
 	}
 
-	return fieldsOf(t)
+	return newLayout(t)
+}
+
+func newLayout(t reflect.Type) layout {
+	fields := fieldsOf(t)
+	slices.SortFunc(fields, func(a, b jsonField) int { return strings.Compare(a.name, b.name) })
+
+	return layout{fields: fields, custom: reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())}
 }
 
 // fieldsOf returns the JSON fields of a struct, those of an inlined one as its

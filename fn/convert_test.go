@@ -117,14 +117,14 @@ func TestDecode(t *testing.T) {
 					return e
 				}(),
 				faults: []string{
-					"root.text: Invalid value: must be a string",
-					"root.flag: Invalid value: must be true or false",
-					"root.small: Invalid value: must be a whole number",
-					"root.large: Invalid value: must be a whole number",
-					"root.texts[k]: Invalid value: must be a string",
 					"root.binary[b]: Invalid value: must be text in base64",
-					"root.words: Invalid value: must be a list",
+					"root.flag: Invalid value: must be true or false",
+					"root.large: Invalid value: must be a whole number",
 					"root.nested: Invalid value: must be an object",
+					"root.small: Invalid value: must be a whole number",
+					"root.text: Invalid value: must be a string",
+					"root.texts[k]: Invalid value: must be a string",
+					"root.words: Invalid value: must be a list",
 				},
 			},
 		},
@@ -132,7 +132,7 @@ func TestDecode(t *testing.T) {
 			reason: "A number that the type cannot hold is not cut",
 			text:   `{small: 2147483648, large: 1e300}`,
 			want: want{
-				faults: []string{"root.small: Invalid value: is out of range", "root.large: Invalid value: is out of range"},
+				faults: []string{"root.large: Invalid value: is out of range", "root.small: Invalid value: is out of range"},
 			},
 		},
 		"OwnForm": {

@@ -74,7 +74,7 @@ func podSpec(v view) corev1.PodSpec {
 				LocalObjectReference: corev1.LocalObjectReference{Name: v.configMapName()},
 			}}},
 			{Name: "output", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-				SizeLimit: ptr.To(resource.MustParse("256Mi")),
+				SizeLimit: resource.NewQuantity(256<<20, resource.BinarySI),
 			}}},
 		},
 	}

@@ -51,11 +51,11 @@ func (v view) resources() (requests, limits corev1.ResourceList) {
 func defaultResources() v1beta1.Resources {
 	return v1beta1.Resources{
 		Requests: corev1.ResourceList{
-			corev1.ResourceCPU:    resource.MustParse("10m"),
-			corev1.ResourceMemory: resource.MustParse("64Mi"),
+			corev1.ResourceCPU:    *resource.NewMilliQuantity(10, resource.DecimalSI),
+			corev1.ResourceMemory: *resource.NewQuantity(64<<20, resource.BinarySI),
 		},
 		Limits: corev1.ResourceList{
-			corev1.ResourceMemory: resource.MustParse("256Mi"),
+			corev1.ResourceMemory: *resource.NewQuantity(256<<20, resource.BinarySI),
 		},
 	}
 }

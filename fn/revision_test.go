@@ -1,0 +1,87 @@
+package fn
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+)
+
+// Each case differs in one thing from another, and each must have a revision of
+// its own.
+func TestRevisionsDiffer(t *testing.T) {
+	pod := func(change func(s *corev1.PodSpec)) corev1.PodTemplateSpec {
+		s := corev1.PodSpec{
+			EnableServiceLinks:            ptr.To(false),
+			TerminationGracePeriodSeconds: ptr.To[int64](5),
+			Containers: []corev1.Container{{
+				Name:  "a",
+				Args:  []string{"x", "y"},
+				Ports: []corev1.ContainerPort{{ContainerPort: 1}},
+				LivenessProbe: &corev1.Probe{
+					ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(80)}},
+				},
+				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}},
+			}},
+		}
+		change(&s)
+
+		return corev1.PodTemplateSpec{Spec: s}
+	}
+	same := func(*corev1.PodSpec) {}
+
+	cases := map[string]struct {
+		configMap corev1.ConfigMap
+		template  corev1.PodTemplateSpec
+	}{
+		"Plain":       {template: pod(same)},
+		"File":        {configMap: corev1.ConfigMap{Data: map[string]string{"a": "b"}}, template: pod(same)},
+		"FileMoved":   {configMap: corev1.ConfigMap{Data: map[string]string{"ab": ""}}, template: pod(same)},
+		"EmptyFile":   {configMap: corev1.ConfigMap{Data: map[string]string{"a": "b", "b": ""}}, template: pod(same)},
+		"Binary":      {configMap: corev1.ConfigMap{BinaryData: map[string][]byte{"a": []byte("b")}}, template: pod(same)},
+		"OtherBinary": {configMap: corev1.ConfigMap{BinaryData: map[string][]byte{"a": []byte("c")}}, template: pod(same)},
+		"Metadata":    {template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}, Spec: pod(same).Spec}},
+		"Bool":        {template: pod(func(s *corev1.PodSpec) { s.EnableServiceLinks = ptr.To(true) })},
+		"Unset":       {template: pod(func(s *corev1.PodSpec) { s.EnableServiceLinks = nil })},
+		"OtherField":  {template: pod(func(s *corev1.PodSpec) { s.EnableServiceLinks, s.HostUsers = nil, ptr.To(false) })},
+		"Number":      {template: pod(func(s *corev1.PodSpec) { s.TerminationGracePeriodSeconds = ptr.To[int64](6) })},
+		"Zero":        {template: pod(func(s *corev1.PodSpec) { s.TerminationGracePeriodSeconds = ptr.To[int64](0) })},
+		"Text":        {template: pod(func(s *corev1.PodSpec) { s.Containers[0].Name = "b" })},
+		"Item":        {template: pod(func(s *corev1.PodSpec) { s.Containers[0].Args = []string{"x", "y", ""} })},
+		"ItemMoved":   {template: pod(func(s *corev1.PodSpec) { s.Containers[0].Args = []string{"xy", ""} })},
+		"Order":       {template: pod(func(s *corev1.PodSpec) { s.Containers[0].Args = []string{"y", "x"} })},
+		"Command":     {template: pod(func(s *corev1.PodSpec) { s.Containers[0].Args, s.Containers[0].Command = nil, []string{"x", "y"} })},
+		"Nested":      {template: pod(func(s *corev1.PodSpec) { s.Containers[0].Ports[0].ContainerPort = 2 })},
+		"Port":        {template: pod(func(s *corev1.PodSpec) { s.Containers[0].LivenessProbe.TCPSocket.Port = intstr.FromInt32(81) })},
+		"NamedPort":   {template: pod(func(s *corev1.PodSpec) { s.Containers[0].LivenessProbe.TCPSocket.Port = intstr.FromString("80") })},
+		"Quantity":    {template: pod(func(s *corev1.PodSpec) { s.Containers[0].Resources.Requests["cpu"] = resource.MustParse("2") })},
+		"Limit": {template: pod(func(s *corev1.PodSpec) {
+			s.Containers[0].Resources = corev1.ResourceRequirements{Limits: s.Containers[0].Resources.Requests}
+		})},
+		"TwoContainers": {template: pod(func(s *corev1.PodSpec) { s.Containers = append(s.Containers, corev1.Container{Name: "b"}) })},
+	}
+	names := map[string]string{}
+	for name, c := range cases {
+		r := revision(&c.configMap, c.template)
+		if other, ok := names[r]; ok {
+			t.Errorf("revision %s: want one for each of %s and %s, got it for both", r, name, other)
+		}
+		names[r] = name
+	}
+}
+
+// What is set to nothing is not asked for, so it makes no other revision.
+func TestRevisionOfUnset(t *testing.T) {
+	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}}}}
+	want := revision(&corev1.ConfigMap{}, pod)
+
+	pod.Spec.NodeSelector = map[string]string{}
+	pod.Spec.Containers[0].Args = []string{}
+	got := revision(&corev1.ConfigMap{Data: map[string]string{}, BinaryData: map[string][]byte{}}, pod)
+	if want != got {
+		t.Errorf("revision with empty maps and lists: want %s, as without them, got %s", want, got)
+	}
+}
