@@ -52,31 +52,44 @@ func TestContainerMemory(t *testing.T) {
 	}
 }
 
-func TestLimitMemory(t *testing.T) {
+func TestTuneCollector(t *testing.T) {
+	type want struct {
+		limit   int64
+		percent int
+	}
 	cases := map[string]struct {
 		reason string
-		env    string
-		want   int64
+		limit  string
+		gogc   string
+		want   want
 	}{
 		"Container": {
-			reason: "The garbage collector is told nine tenths of what the container may use.",
-			want:   900_000_000,
+			reason: "The garbage collector runs seldom, and is told nine tenths of what the container may use.",
+			want:   want{limit: 900_000_000, percent: 400},
 		},
-		"Environment": {
-			reason: "What the environment says is left as the runtime read it.",
-			env:    "1GiB",
-			want:   math.MaxInt64,
+		"EnvironmentLimit": {
+			reason: "A limit in the environment is left as the runtime read it.",
+			limit:  "1GiB",
+			want:   want{limit: math.MaxInt64, percent: 400},
+		},
+		"EnvironmentPercent": {
+			reason: "A percentage in the environment is left as the runtime read it.",
+			gogc:   "100",
+			want:   want{limit: 900_000_000, percent: 100},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv("GOMEMLIMIT", tc.env)
-			before := debug.SetMemoryLimit(math.MaxInt64)
-			defer debug.SetMemoryLimit(before)
+			t.Setenv("GOMEMLIMIT", tc.limit)
+			t.Setenv("GOGC", tc.gogc)
+			limit, percent := debug.SetMemoryLimit(math.MaxInt64), debug.SetGCPercent(100)
+			defer debug.SetMemoryLimit(limit)
+			defer debug.SetGCPercent(percent)
 
-			limitMemory(fstest.MapFS{"memory.max": {Data: []byte("1000000000\n")}})
-			if diff := cmp.Diff(tc.want, debug.SetMemoryLimit(-1)); diff != "" {
-				t.Errorf("%s\nlimitMemory(...): -want, +got:\n%s", tc.reason, diff)
+			tuneCollector(fstest.MapFS{"memory.max": {Data: []byte("1000000000\n")}})
+			got := want{limit: debug.SetMemoryLimit(-1), percent: debug.SetGCPercent(-1)}
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
+				t.Errorf("%s\ntuneCollector(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -50,11 +51,14 @@ type Options struct {
 // maxRequestSize in MiB is what protobuf decodes at most.
 const maxRequestSize = 2047
 
-// parallelCalls is how many calls of one client are in work at a time; more wait
-// at the client. Crossplane reconciles 100 XRs at once by default, a function
-// computes and never waits: taking them all in only costs memory for their
-// requests, and time for the garbage collector.
-const parallelCalls = 16
+// parallelCalls returns how many calls of one client are in work at a time; more
+// wait at the client. Crossplane reconciles 100 XRs at once by default, a
+// function computes and never waits: twice as many calls as CPUs keep all of them
+// busy while requests arrive, and any more only cost memory for their requests,
+// and time for the garbage collector.
+func parallelCalls() uint32 {
+	return uint32(min(2*runtime.GOMAXPROCS(0), 16)) //nolint:gosec // From 2 to 16.
+}
 
 // Times that tests shorten.
 type times struct {
@@ -88,7 +92,7 @@ func run(ctx context.Context, fn fnv1.FunctionRunnerServiceServer, log Logger, o
 	if o.MaxRecvMessageSize < 1 || o.MaxRecvMessageSize > maxRequestSize {
 		return fmt.Errorf("cannot accept requests: --max-recv-message-size is %d, must be from 1 to %d MiB", o.MaxRecvMessageSize, maxRequestSize)
 	}
-	limitMemory(os.DirFS("/sys/fs/cgroup"))
+	tuneCollector(os.DirFS("/sys/fs/cgroup"))
 	m := newMetrics()
 
 	creds, err := transportCredentials(o, log, m)
@@ -167,7 +171,10 @@ func newGRPC(fn fnv1.FunctionRunnerServiceServer, log Logger, m *metrics, h heal
 	c := codec{CodecV2: encoding.GetCodecV2(proto.Name), sent: m.countResults}
 	srv := grpc.NewServer(append(o,
 		grpc.MaxRecvMsgSize(maxRequest<<20),
-		grpc.MaxConcurrentStreams(parallelCalls),
+		grpc.MaxConcurrentStreams(parallelCalls()),
+		// Decoding is deeply recursive. A goroutine of its own for each call
+		// would grow its stack anew each time, for a twentieth of a small call.
+		grpc.NumStreamWorkers(parallelCalls()),
 		grpc.ForceServerCodecV2(c),
 		grpc.UnaryInterceptor(m.grpc.UnaryServerInterceptor()))...)
 
