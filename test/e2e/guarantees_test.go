@@ -48,6 +48,7 @@ func TestGuarantees(t *testing.T) {
 	t.Run("Alone", func(t *testing.T) {
 		alone := []func(*kit){
 			Quiet,
+			Accepted,
 			FunctionDies,
 			CrossplaneDies,
 			Upgrade,

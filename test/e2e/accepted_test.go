@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Accepted shows that the API server accepts all that the function composes: for
+// each of many random MarkdownViews with random Inputs, it asks the API server to
+// apply the MarkdownView and what is composed of it, and to store nothing.
+func Accepted(k *kit) {
+	dir := k.TempDir()
+	_, err := k.run("samples", dir, "--n=2000", "--namespace="+k.namespace)
+	k.must(err)
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	k.must(err)
+	if len(files) != 2000*4 {
+		k.Fatalf("each sample is a MarkdownView and three resources: got %d files", len(files))
+	}
+
+	var refused atomic.Int32
+	work := make(chan string)
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			for file := range work {
+				if err := k.dryRun(file); err != nil && refused.Add(1) <= 10 {
+					k.Errorf("%s is refused: %s", filepath.Base(file), err)
+				}
+			}
+		})
+	}
+	for _, file := range files {
+		work <- file
+	}
+	close(work)
+	workers.Wait()
+	k.Logf("%d objects, %d refused", len(files), refused.Load())
+}
+
+func (k *kit) dryRun(file string) error {
+	b, err := os.ReadFile(file) //nolint:gosec // One of ours.
+	if err != nil {
+		return err
+	}
+	u := &unstructured.Unstructured{}
+	if err := json.Unmarshal(b, &u.Object); err != nil {
+		return err
+	}
+	// A person creates a MarkdownView, Crossplane applies the rest.
+	if strings.HasSuffix(file, "-view.json") {
+		if len(u.GetName()) > 63 {
+			return nil // Crossplane admits none. Its resources have legal names all the same.
+		}
+		return k.WithWatch.Create(k.Context(), u, client.DryRunAll)
+	}
+	return k.Apply(k.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("e2e"), client.ForceOwnership, client.DryRunAll)
+}
