@@ -173,6 +173,12 @@ func TestDegraded(t *testing.T) {
 			deployment: `{metadata: {generation: 2}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
 			want:       asExpected,
 		},
+		"MissingBefore": {
+			reason:     "What was known is another fault",
+			before:     before(t, `[{type: Degraded, status: "True", reason: Missing}]`),
+			deployment: `{metadata: {generation: 2}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
+			want:       asExpected,
+		},
 		"ScaledWhileStuck": {
 			reason:     "Another number of viewers does not mend what is known to be stuck",
 			before:     before(t, `[{type: Degraded, status: "True", reason: ProgressDeadlineExceeded}]`),

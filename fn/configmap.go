@@ -23,13 +23,15 @@ func configMap(v view) *corev1.ConfigMap {
 // U+007F to U+009F, U+FFFE and U+FFFF, and makes a blank of U+0085. A text with
 // one of them goes to binaryData, which is base64. In a volume both are files.
 func addFiles(cm *corev1.ConfigMap, files map[string]string) {
+	odd := map[string][]byte{}
 	cm.Data = union(cm.Data, files)
 	for name, text := range cm.Data {
 		if !plain(text) {
-			cm.BinaryData = union(cm.BinaryData, map[string][]byte{name: []byte(text)})
+			odd[name] = []byte(text)
 			delete(cm.Data, name)
 		}
 	}
+	cm.BinaryData = union(cm.BinaryData, odd)
 }
 
 // plain returns whether a text is the same in JSON and in YAML. It looks for

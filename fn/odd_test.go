@@ -66,6 +66,7 @@ func TestOddRequests(t *testing.T) {
 		"DeepTemplate":    {reason: "And of a template", change: deepTemplate, fault: "input.templates.deployment.spec.replicas"},
 		"NotANumber":      {reason: "JSON has no such number", change: spec("resources", object{"requests": object{"cpu": nan()}}), fault: "spec.resources.requests[cpu]"},
 		"Nothing":         {reason: "A value of no kind", change: spec("viewerImage", &structpb.Value{})},
+		"NoMap":           {reason: "Files that are no map", change: spec("markdowns", []any{"SUMMARY.md"}), fault: "spec.markdowns: Invalid value: must be an object"},
 		"TextOfNothing":   {reason: "A file of no kind", change: spec("markdowns", object{"SUMMARY.md": &structpb.Value{}}), fault: "spec.markdowns is empty"},
 		"Directives": {
 			reason: "Directives of a merge patch that are none",
