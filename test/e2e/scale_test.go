@@ -94,8 +94,9 @@ func Tools(k *kit) {
 	}
 
 	k.apply(book(name, image("localhost/broken:v1")))
-	k.until(name, "rolling out", func(v *markdownView) error {
-		return v.is("Available", metav1.ConditionTrue, "RollingOut")
+	// Crossplane writes Ready some time after the conditions of the function.
+	k.until(name, "not ready", func(v *markdownView) error {
+		return v.is("Ready", metav1.ConditionFalse, "Creating")
 	})
 	if _, err := k.run("kubectl", "--namespace="+k.namespace, "wait", "markdownview", name, "--for=condition=Ready", "--timeout=2s"); err == nil {
 		k.Error("kubectl wait says that a MarkdownView with a broken image is ready")
