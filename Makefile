@@ -61,6 +61,16 @@ soak: export SOAK ?= 10m
 soak: ## Load the function for SOAK (10 minutes): memory stays bounded and does not grow.
 	go test -tags soak -count=1 -timeout 1h -run TestSoak -v .
 
+# --- Speed ---------------------------------------------------------------------
+
+# function-go-templating and function-patch-and-transform are measured too where
+# $(BIN) holds them.
+.PHONY: bench
+bench: build $(BIN)/function-auto-ready ## Measure the speed of the function beside others, and write docs/benchmark.md.
+	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-minimum ./minimum
+	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-noop ./noop
+	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md
+
 # --- Generated files ---------------------------------------------------------
 
 CONTROLLER_GEN = $(BIN)/controller-gen object crd paths=./input/...

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
+)
+
+// A process is a running function.
+type process struct {
+	cmd  *exec.Cmd
+	conn *grpc.ClientConn
+	log  string
+}
+
+// start starts a function at a free port of loopback and waits until it
+// listens.
+func start(ctx context.Context, binary string, args []string, logs string) (*process, error) {
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("cannot find a free port: %w", err)
+	}
+	address := lis.Addr().String()
+	lis.Close() //nolint:errcheck // It was only for the port.
+
+	p := &process{log: filepath.Join(logs, filepath.Base(binary)+".log")}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open log: %w", err)
+	}
+	defer log.Close() //nolint:errcheck // The process has its own.
+
+	p.cmd = exec.Command(binary, append([]string{"--insecure", "--address=" + address}, args...)...)
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	// Should the benchmark be killed, nothing is left behind.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", binary, err)
+	}
+
+	p.conn, err = grpc.NewClient("passthrough:///"+address,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(bytesCodec{}), grpc.MaxCallRecvMsgSize(16<<20), grpc.WaitForReady(true)))
+	if err != nil {
+		p.stop()
+		return nil, fmt.Errorf("cannot make client: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for {
+		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		if err == nil {
+			c.Close() //nolint:errcheck // It was only to see that it listens.
+			return p, nil
+		}
+		if ctx.Err() != nil {
+			p.stop()
+			return nil, fmt.Errorf("cannot reach %s, see %s: %w", binary, p.log, err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (p *process) stop() {
+	if p.conn != nil {
+		p.conn.Close() //nolint:errcheck // We are at the end.
+	}
+	p.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // It may have ended.
+	p.cmd.Wait()                          //nolint:errcheck // It was told to.
+}
+
+// cpu returns how long the process has run on a CPU, in user mode and in the
+// kernel, to the nanosecond.
+func (p *process) cpu() (time.Duration, error) {
+	// The clock of another process, as clock_getcpuclockid makes it:
+	// CPUCLOCK_SCHED is 2.
+	clock := int32(^p.cmd.Process.Pid<<3 | 2)
+	t := unix.Timespec{}
+	if err := unix.ClockGettime(clock, &t); err != nil {
+		return 0, fmt.Errorf("cannot read CPU clock: %w", err)
+	}
+
+	return time.Duration(t.Nano()), nil
+}
+
+// peakRSS returns the most memory in bytes that the process has had.
+func (p *process) peakRSS() (int, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("cannot read memory: %w", err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if kib, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")))
+			return n << 10, err
+		}
+	}
+
+	return 0, fmt.Errorf("cannot find VmHWM in the status of process %d", p.cmd.Process.Pid)
+}
+
+// call sends an encoded request and returns the encoded response.
+func (p *process) call(ctx context.Context, req []byte) ([]byte, error) {
+	var rsp []byte
+	err := p.conn.Invoke(ctx, "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction", req, &rsp)
+
+	return rsp, err
+}
+
+// A bytesCodec takes and gives encoded messages, so that the caller costs next
+// to nothing: it shares the CPUs with what is measured.
+type bytesCodec struct{}
+
+var _ encoding.CodecV2 = bytesCodec{}
+
+// Name is that of gRPC's own codec, which the server uses.
+func (bytesCodec) Name() string { return "proto" }
+
+func (bytesCodec) Marshal(v any) (mem.BufferSlice, error) {
+	return mem.BufferSlice{mem.SliceBuffer(v.([]byte))}, nil
+}
+
+func (bytesCodec) Unmarshal(data mem.BufferSlice, v any) error {
+	*v.(*[]byte) = data.Materialize()
+
+	return nil
+}
