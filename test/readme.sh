@@ -4,6 +4,11 @@
 set -eu
 
 cd "$(dirname "$0")/.."
+# Its table of a crowd is that of "make load".
+while read -r row; do
+	grep -Fxq -e "$row" README.md || { echo "README.md lacks a row of docs/load.md: $row" >&2; exit 1; }
+done <docs/load.md
+
 commands=$(awk '/^```shell$/ { on = 1; next } /^```$/ { on = 0 } on && !/^make /' README.md)
 
 make up
