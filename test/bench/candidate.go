@@ -136,6 +136,17 @@ func (r *running) cpu() (time.Duration, error) {
 	return sum, nil
 }
 
+func (r *running) forgetPeak() error {
+	for _, p := range r.processes {
+		if err := p.forgetPeak(); err != nil {
+			return fmt.Errorf("cannot reset the peak of memory: %w", err)
+		}
+	}
+
+	return nil
+}
+
+// peakRSS returns the sum of what each process has had at most.
 func (r *running) peakRSS() (int, error) {
 	sum := 0
 	for _, p := range r.processes {

@@ -32,11 +32,12 @@ import (
 //go:embed peers
 var peers embed.FS
 
-// The names of the candidates that every report has.
+// The names of the candidates that the targets are about.
 const (
-	ours    = "ours"
-	minimum = "minimum"
-	noop    = "no-op"
+	ours       = "ours"
+	minimum    = "minimum"
+	noop       = "no-op"
+	templating = "go-templating"
 )
 
 // A benchCase is a request that candidates are measured with.
@@ -54,7 +55,7 @@ func main() {
 	logs := flag.String("logs", os.TempDir(), "Folder for the logs of the functions.")
 	only := flag.String("only", "", "Comma-separated candidates to measure; empty for all there are.")
 	name := flag.String("book", "", "Name of the only book to measure; empty for all.")
-	flag.IntVar(&p.rounds, "rounds", 40, "Rounds in which each candidate has its turn.")
+	flag.IntVar(&p.rounds, "rounds", 25, "Rounds in which each candidate has its turn.")
 	flag.DurationVar(&p.slot, "slot", 50*time.Millisecond, "How long a turn takes, of calls one by one and of parallel ones each.")
 	flag.IntVar(&p.callers, "callers", 16, "Parallel callers.")
 	flag.Parse()
@@ -93,15 +94,15 @@ func run(ctx context.Context, bin, out, logs, only, name string, p plan) error {
 
 // candidatesIn returns the candidates whose binaries there are.
 func candidatesIn(bin, only string) ([]candidate, error) {
-	templating := step{binary: "function-go-templating", inputFile: "go-templating.yaml"}
+	template := step{binary: "function-go-templating", inputFile: "go-templating.yaml"}
 	all := []candidate{
 		{name: noop, steps: []step{{binary: "bench-noop"}}},
 		{name: minimum, steps: []step{{binary: "bench-minimum"}}},
 		// Metrics are on, as they are in a pod.
 		{name: ours, steps: []step{{binary: "function-markdownview", args: []string{"--metrics-address=127.0.0.1:0"}}}},
 		{name: "patch-and-transform", steps: []step{{binary: "function-patch-and-transform", inputFile: "patch-and-transform.yaml"}}},
-		{name: "go-templating", steps: []step{templating}},
-		{name: "go-templating, auto-ready", steps: []step{templating, {binary: "function-auto-ready"}}},
+		{name: templating, steps: []step{template}},
+		{name: "go-templating, auto-ready", steps: []step{template, {binary: "function-auto-ready"}}},
 	}
 
 	var found []candidate

@@ -22,7 +22,7 @@ type figures struct {
 	cpu       []time.Duration // Per call, for each round of calls one after another.
 	busyCPU   []time.Duration // Per call, for each round of parallel calls.
 	rate      []float64       // Calls per second, for each round of parallel calls.
-	rss       int             // Peak in bytes, parallel calls included.
+	peaks     []int           // Most memory in bytes, for each round of parallel calls.
 	request   int             // Size in bytes.
 }
 
@@ -49,11 +49,7 @@ func measure(ctx context.Context, all []*running, p plan) ([]figures, error) {
 			}
 		}
 	}
-	for i, r := range all {
-		var err error
-		if out[i].rss, err = r.peakRSS(); err != nil {
-			return nil, err
-		}
+	for i := range all {
 		slices.Sort(out[i].latencies)
 	}
 
@@ -80,6 +76,9 @@ func (f *figures) oneByOne(ctx context.Context, r *running, p plan) error {
 }
 
 func (f *figures) parallel(ctx context.Context, r *running, p plan) error {
+	if err := r.forgetPeak(); err != nil {
+		return err
+	}
 	before, err := r.cpu()
 	if err != nil {
 		return err
@@ -107,6 +106,11 @@ func (f *figures) parallel(ctx context.Context, r *running, p plan) error {
 		return fmt.Errorf("%d callers: %w", p.callers, *err)
 	}
 	after, err := r.cpu()
+	if err != nil {
+		return err
+	}
+	peak, err := r.peakRSS()
+	f.peaks = append(f.peaks, peak)
 	f.busyCPU = append(f.busyCPU, (after-before)/time.Duration(calls.Load()))
 	f.rate = append(f.rate, float64(calls.Load())/took.Seconds())
 
@@ -116,6 +120,12 @@ func (f *figures) parallel(ctx context.Context, r *running, p plan) error {
 // calls returns how many calls per second there were in a good round.
 func (f *figures) calls() float64 {
 	return quantile(slices.Sorted(slices.Values(f.rate)), 0.75)
+}
+
+// rss returns the peak of memory of a usual round. A single round in which the
+// machine kept the garbage collector waiting says nothing of the function.
+func (f *figures) rss() int {
+	return quantile(slices.Sorted(slices.Values(f.peaks)), 0.5)
 }
 
 // quantile returns the value below which a share of sorted values is.

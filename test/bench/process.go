@@ -96,7 +96,13 @@ func (p *process) cpu() (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// peakRSS returns the most memory in bytes that the process has had.
+// forgetPeak makes the kernel forget the peak of memory up to now.
+func (p *process) forgetPeak() error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
+}
+
+// peakRSS returns the most memory in bytes that the process has had since
+// forgetPeak.
 func (p *process) peakRSS() (int, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
