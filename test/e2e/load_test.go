@@ -16,15 +16,15 @@ func Load(k *kit) {
 	if k.loopback == nil {
 		n = 50 // More pods than a node takes would wait for ever.
 	}
-	calls, cpu := k.calls(), k.metric("process_cpu_seconds_total")
+	calls, cpu := k.calls(), sum(k.metric("process_cpu_seconds_total"))
 	peak, stop := k.peak("process_resident_memory_bytes")
 	begin := time.Now()
 	names := k.crowd(n)
-	k.settleAll(5*time.Minute, n)
+	k.settleAll(10*time.Minute, n)
 	healthy := time.Since(begin)
 	stop()
 	k.calm()
-	calls, cpu = k.calls()-calls, k.metric("process_cpu_seconds_total")-cpu
+	calls, cpu = k.calls()-calls, sum(k.metric("process_cpu_seconds_total"))-cpu
 	k.right(names)
 
 	table := fmt.Sprintf(`| | |
@@ -41,31 +41,38 @@ func Load(k *kit) {
 	}
 }
 
-// metric of the function, over all of its processes.
-func (k *kit) metric(name string) float64 {
+// metric of the function, for each of its processes.
+func (k *kit) metric(name string) []float64 {
 	k.Helper()
 	all, err := k.FunctionMetrics(k.Context())
 	k.must(err)
-	sum, err := metricOf(name, all)
+	values, err := metricOf(name, all)
 	k.must(err)
-	return sum
+	return values
 }
 
-func metricOf(name string, all []string) (float64, error) {
+func metricOf(name string, all []string) ([]float64, error) {
 	line := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`)
-	found := line.FindAllStringSubmatch(strings.Join(all, "\n"), -1)
-	if len(found) == 0 {
-		return 0, fmt.Errorf("the function has no metric %s", name)
-	}
-	sum := 0.0
-	for _, m := range found {
+	values := []float64{}
+	for _, m := range line.FindAllStringSubmatch(strings.Join(all, "\n"), -1) {
 		n, err := strconv.ParseFloat(m[1], 64)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		sum += n
+		values = append(values, n)
 	}
-	return sum, nil
+	if len(values) == 0 {
+		return nil, fmt.Errorf("the function has no metric %s", name)
+	}
+	return values, nil
+}
+
+func sum(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return total
 }
 
 // peak follows the highest value of a metric until it is stopped.
@@ -76,7 +83,7 @@ func (k *kit) peak(name string) (*float64, func()) {
 		for {
 			if all, err := k.FunctionMetrics(k.Context()); err == nil {
 				if now, err := metricOf(name, all); err == nil {
-					highest = max(highest, now)
+					highest = max(highest, sum(now))
 				}
 			}
 			select {
