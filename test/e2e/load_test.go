@@ -44,11 +44,17 @@ func Load(k *kit) {
 // metric of the function, for each of its processes.
 func (k *kit) metric(name string) []float64 {
 	k.Helper()
-	all, err := k.FunctionMetrics(k.Context())
-	k.must(err)
-	values, err := metricOf(name, all)
+	values, err := k.tryMetric(name)
 	k.must(err)
 	return values
+}
+
+func (k *kit) tryMetric(name string) ([]float64, error) {
+	all, err := k.FunctionMetrics(k.Context())
+	if err != nil {
+		return nil, err
+	}
+	return metricOf(name, all)
 }
 
 func metricOf(name string, all []string) ([]float64, error) {
@@ -81,10 +87,8 @@ func (k *kit) peak(name string) (*float64, func()) {
 	go func() {
 		defer close(stopped)
 		for {
-			if all, err := k.FunctionMetrics(k.Context()); err == nil {
-				if now, err := metricOf(name, all); err == nil {
-					highest = max(highest, sum(now))
-				}
+			if now, err := k.tryMetric(name); err == nil {
+				highest = max(highest, sum(now))
 			}
 			select {
 			case <-stop:

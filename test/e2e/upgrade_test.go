@@ -27,7 +27,11 @@ func Upgrade(k *kit) {
 	begin := time.Now()
 	k.must(k.Upgrade(k.Context(), k.FunctionPackage(), "v0.1.1"))
 	k.within(3*time.Minute, "the function is the new one", func() error {
-		if oldest := slices.Min(k.metric("process_start_time_seconds")); oldest < float64(begin.Unix()) {
+		started, err := k.tryMetric("process_start_time_seconds")
+		if err != nil {
+			return err
+		}
+		if oldest := slices.Min(started); oldest < float64(begin.Unix()) {
 			return fmt.Errorf("a process runs since %.0f, before the upgrade at %d", oldest, begin.Unix())
 		}
 		return nil
