@@ -57,7 +57,7 @@ func (c *cli) Run() error {
 		}
 		count[v]++
 		if v == escaped {
-			_, _ = fmt.Fprintln(os.Stdout, "escaped:", mutants[i])
+			_, _ = fmt.Fprintf(os.Stdout, "escaped: %s (%d of %d so far)\n", mutants[i], count[escaped], count[escaped]+count[caught])
 		}
 	}
 
