@@ -14,41 +14,29 @@ import (
 
 // Scale shows that kubectl scale and an autoscaler drive a MarkdownView.
 func Scale(k *kit) {
-	const name, auto = "scale", "auto"
+	const name, few, many = "scale", "few", "many"
 	k.apply(book(name))
-	k.apply(book(auto))
-	k.settle(name, auto)
+	k.apply(book(few))
+	k.apply(book(many, replicas(5)))
+	k.settle(name, few, many)
 
 	k.kubectl("scale", "markdownview", name, "--replicas=3")
 	k.until(name, "three viewers", func(v *markdownView) error {
 		return errors.Join(v.settled(), v.counts(healthy, 3, 3))
 	})
 
-	// With more than it may have, or fewer, an autoscaler needs no metrics.
-	least := int32(2)
-	hpa := &autoscalingv2.HorizontalPodAutoscaler{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscaler"},
-		ObjectMeta: metav1.ObjectMeta{Name: auto},
-		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: auto},
-			MinReplicas:    &least,
-			MaxReplicas:    4,
-			Metrics: []autoscalingv2.MetricSpec{{
-				Type: autoscalingv2.ResourceMetricSourceType,
-				Resource: &autoscalingv2.ResourceMetricSource{
-					Name:   corev1.ResourceCPU,
-					Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &least},
-				},
-			}},
-		},
-	}
-	k.apply(k.unstructured(hpa))
-	k.until(auto, "the least that the autoscaler wants", func(v *markdownView) error {
+	// With fewer than it may have, or more, an autoscaler needs no metrics.
+	k.apply(k.unstructured(autoscaler(few)))
+	k.apply(k.unstructured(autoscaler(many)))
+	k.until(few, "the least that the autoscaler wants", func(v *markdownView) error {
 		return errors.Join(v.settled(), v.counts(healthy, 2, 2))
+	})
+	k.until(many, "the most that the autoscaler wants", func(v *markdownView) error {
+		return errors.Join(v.settled(), v.counts(healthy, 4, 4))
 	})
 	k.eventually("the autoscaler finds the viewers", func() error {
 		got := &autoscalingv2.HorizontalPodAutoscaler{}
-		if err := k.get(got, auto); err != nil {
+		if err := k.get(got, few); err != nil {
 			return err
 		}
 		if got.Status.CurrentReplicas != 2 {
@@ -56,10 +44,26 @@ func Scale(k *kit) {
 		}
 		return nil
 	})
-	k.kubectl("scale", "markdownview", auto, "--replicas=5")
-	k.until(auto, "the most that the autoscaler wants", func(v *markdownView) error {
-		return errors.Join(v.settled(), v.counts(healthy, 4, 4))
-	})
+}
+
+// autoscaler of two to four viewers of the MarkdownView of the same name.
+func autoscaler(name string) *autoscalingv2.HorizontalPodAutoscaler {
+	return &autoscalingv2.HorizontalPodAutoscaler{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscaler"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: name},
+			MinReplicas:    new(int32(2)),
+			MaxReplicas:    4,
+			Metrics: []autoscalingv2.MetricSpec{{
+				Type: autoscalingv2.ResourceMetricSourceType,
+				Resource: &autoscalingv2.ResourceMetricSource{
+					Name:   corev1.ResourceCPU,
+					Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(50))},
+				},
+			}},
+		},
+	}
 }
 
 // Tools shows that the tools that people use on a MarkdownView tell them the
