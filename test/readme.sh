@@ -15,8 +15,12 @@ make up
 trap 'make down' EXIT
 export KUBECONFIG="$PWD/.run/up/kubeconfig" PATH="$PWD/.bin:$PATH"
 
-# The README installs them.
-kubectl delete configurations,functions --all --wait
+# The README installs them. As long as Crossplane knows of the configuration it
+# brings back the function that the configuration depends on.
+kubectl delete configurations --all
+kubectl wait --for=delete configurationrevisions --all --timeout=2m
+kubectl delete functions --all
+kubectl wait --for=delete functionrevisions --all --timeout=2m
 kubectl wait --for=delete crd/markdownviews.markdownview.fn.crossplane.io --timeout=2m
 
 echo "$commands" | sh -eux
