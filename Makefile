@@ -51,8 +51,10 @@ mutation: ## Break package fn in MUTANTS small ways (200; 0 for all), and count 
 	go run ./test/mutation --mutants $(MUTANTS)
 
 .PHONY: lint
-lint: $(BIN)/golangci-lint ## Run the linters.
-	$(BIN)/golangci-lint run
+lint: $(BIN)/golangci-lint ## Run the linters, on every module.
+	@set -e; for module in . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod)); do \
+		echo "golangci-lint run $$module"; (cd $$module && $(BIN)/golangci-lint run); \
+	done
 
 # --- The server ----------------------------------------------------------------
 

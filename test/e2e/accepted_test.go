@@ -46,7 +46,7 @@ func Accepted(k *kit) {
 }
 
 func (k *kit) dryRun(file string) error {
-	b, err := os.ReadFile(file) //nolint:gosec // One of ours.
+	b, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (k *kit) dryRun(file string) error {
 		if len(u.GetName()) > 63 {
 			return nil // Crossplane admits none. Its resources have legal names all the same.
 		}
-		return k.WithWatch.Create(k.Context(), u, client.DryRunAll)
+		return k.Create(k.Context(), u, client.DryRunAll)
 	}
 	return k.Apply(k.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("e2e"), client.ForceOwnership, client.DryRunAll)
 }

@@ -70,7 +70,7 @@ func start(t *testing.T) *cluster {
 	if err := os.MkdirAll(filepath.Join(root, ".run"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp(filepath.Join(root, ".run"), "e2e-"+time.Now().Format("150405-"))
+	dir, err := os.MkdirTemp(filepath.Join(root, ".run"), "e2e-"+time.Now().Format("150405-")) //nolint:usetesting // It outlives a test that fails.
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (f *finder) visit(n ast.Node) bool {
 		// An import or a tag that is broken does not compile.
 		return false
 	case *ast.CallExpr:
-		return f.call(n)
+		return !silent(n)
 	case ast.Stmt:
 		f.statement(n)
 	case ast.Expr:
@@ -120,26 +120,9 @@ func (f *finder) statement(n ast.Stmt) {
 	case *ast.AssignStmt:
 		if n.Tok != token.DEFINE && len(n.Rhs) == 1 {
 			blanks := strings.TrimSuffix(strings.Repeat("_, ", len(n.Lhs)), ", ")
-			f.add(n.Pos(), n.End(), blanks+" = "+f.text(n.Rhs[0]), "without "+f.text(n))
+			f.add(n.Pos(), n.End(), blanks+" = "+f.text(n.Rhs[0]), "without the effect of "+f.text(n))
 		}
 	}
-}
-
-// call leaves alone what has no effect that a test could see, and leaves a
-// setting of an apply configuration out.
-func (f *finder) call(n *ast.CallExpr) bool {
-	if silent(n) {
-		return false
-	}
-	s, ok := n.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return true
-	}
-	if strings.HasPrefix(s.Sel.Name, "With") && f.isChain(s.X) {
-		f.add(s.X.End(), n.End(), "", "without ."+s.Sel.Name)
-	}
-
-	return true
 }
 
 // silent returns whether a call has no effect that a test could see: it cannot be
@@ -153,14 +136,6 @@ func silent(n *ast.CallExpr) bool {
 	default:
 		return false
 	}
-}
-
-// isChain returns whether an expression is a call, so that what follows it can
-// be left out.
-func (f *finder) isChain(e ast.Expr) bool {
-	_, ok := e.(*ast.CallExpr)
-
-	return ok
 }
 
 // negate adds the opposite of a condition, unless that of its operator is it.

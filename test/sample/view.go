@@ -81,7 +81,7 @@ func (s *Source) large(beside map[string]any) string {
 	size := 1<<20 - 64
 	for name, text := range beside {
 		if name != "large.md" {
-			size -= len(text.(string)) //nolint:forcetypeassert // See markdowns.
+			size -= len(text.(string))
 		}
 	}
 

@@ -112,7 +112,7 @@ func (o *observed) availability(v *view, revision string) condition {
 }
 
 func (o *observed) degradation(v *view, revision string) condition {
-	if v.settled() && !(o.configMap && o.deployment && o.service) {
+	if v.settled() && (!o.configMap || !o.deployment || !o.service) {
 		var gone []string
 		if !o.configMap {
 			gone = append(gone, "ConfigMap markdowns-"+v.name)

@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"github.com/cespare/xxhash/v2"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -92,6 +92,14 @@ func (v *view) validate() error {
 	if strings.ContainsAny(v.image, " \t\n") {
 		return errors.New("spec.viewerImage: must be an image reference")
 	}
+	if err := v.validateResources(); err != nil {
+		return err
+	}
+
+	return v.validateFiles()
+}
+
+func (v *view) validateResources() error {
 	for _, list := range []fields{v.requests, v.limits} {
 		for name, q := range list {
 			if _, err := resource.ParseQuantity(quantity(q)); err != nil {
@@ -100,6 +108,10 @@ func (v *view) validate() error {
 		}
 	}
 
+	return nil
+}
+
+func (v *view) validateFiles() error {
 	size := 0
 	for name, text := range v.files {
 		t, ok := text.GetKind().(*structpb.Value_StringValue)
@@ -168,8 +180,8 @@ func quantity(v *structpb.Value) string {
 func (v *view) revision() string {
 	sum := xxhash.New()
 	write := func(s string) {
-		sum.Write(strconv.AppendInt(nil, int64(len(s)), 10))
-		sum.WriteString(s)
+		sum.Write(strconv.AppendInt(nil, int64(len(s)), 10)) //nolint:errcheck // A hash never fails to write.
+		sum.WriteString(s)                                   //nolint:errcheck // The same.
 	}
 	for _, list := range []fields{v.requests, v.limits} {
 		for _, name := range slices.Sorted(maps.Keys(list)) {

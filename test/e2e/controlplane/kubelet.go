@@ -166,7 +166,7 @@ func (k *kubelet) sync(ctx context.Context, name cache.ObjectName) (time.Duratio
 		return 0, k.setStatus(ctx, p, waiting(p, "ImagePullBackOff", "Back-off pulling image"))
 	}
 	if since, ok := k.bound.Load(p.UID); ok {
-		if wait := startup - time.Since(since.(time.Time)); wait > 0 { //nolint:forcetypeassert // We stored it.
+		if wait := startup - time.Since(since.(time.Time)); wait > 0 {
 			return wait, nil
 		}
 	}

@@ -47,7 +47,7 @@ var controllers = []string{
 
 // startKube starts Kubernetes. The controllers are started as soon as the API
 // server answers, and not waited for.
-func (cp *ControlPlane) startKube(ctx context.Context) error {
+func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen // Most of it are flags.
 	var etcdPort, peerPort, port int
 	if err := freePorts(&etcdPort, &peerPort, &port); err != nil {
 		return err

@@ -19,8 +19,8 @@ func startRegistry(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot start registry: %w", err)
 	}
-	s := &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0)))} //nolint:gosec // Loopback.
-	go s.Serve(l)                                                                         //nolint:errcheck // Ends when it is closed.
+	s := &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0)))}
+	go s.Serve(l) //nolint:errcheck // Ends when it is closed.
 	context.AfterFunc(ctx, func() { _ = s.Close() })
 	return l.Addr().String(), nil
 }

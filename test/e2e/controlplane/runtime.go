@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,7 +68,7 @@ func (cp *ControlPlane) startRuntime(background context.Context) error {
 		defer log.Close() //nolint:errcheck // Nothing depends on it.
 		for {
 			if err := r.sync(ctx); err != nil && ctx.Err() == nil {
-				fmt.Fprintf(log, "%s %s\n", time.Now().Format(time.RFC3339Nano), err)
+				_, _ = fmt.Fprintf(log, "%s %s\n", time.Now().Format(time.RFC3339Nano), err)
 			}
 			select {
 			case <-ctx.Done():
@@ -251,7 +252,7 @@ func pull(ctx context.Context, image, dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read configuration of image %q: %w", image, err)
 	}
-	command := append(cfg.Config.Entrypoint, cfg.Config.Cmd...)
+	command := slices.Concat(cfg.Config.Entrypoint, cfg.Config.Cmd)
 	if len(command) == 0 {
 		return nil, fmt.Errorf("cannot run image %q: it has no entrypoint", image)
 	}
@@ -286,7 +287,7 @@ func unpack(r io.ReadCloser, dir string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := io.Copy(w, t); err != nil { //nolint:gosec // Our own images.
+		if _, err := io.Copy(w, t); err != nil {
 			return errors.Join(err, w.Close())
 		}
 		if err := w.Close(); err != nil {

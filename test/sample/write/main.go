@@ -32,7 +32,7 @@ func (c *cli) Run() error {
 		s := sample.Random(seed)
 		view, input := s.View(), s.Input()
 		delete(input, "allowedImages")
-		view["metadata"].(map[string]any)["namespace"] = c.Namespace //nolint:forcetypeassert // See sample.View.
+		view["metadata"].(map[string]any)["namespace"] = c.Namespace
 		if err := c.write(seed, "view", view); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (c *cli) Run() error {
 		for key, r := range rsp.GetDesired().GetResources() {
 			object := r.GetResource().AsMap()
 			// As Crossplane does.
-			object["metadata"].(map[string]any)["namespace"] = c.Namespace //nolint:forcetypeassert // An object has metadata.
+			object["metadata"].(map[string]any)["namespace"] = c.Namespace
 			if err := c.write(seed, key, object); err != nil {
 				return err
 			}

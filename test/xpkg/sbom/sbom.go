@@ -60,7 +60,7 @@ func refer(to v1.Descriptor, document []byte) (v1.Image, error) {
 		return nil, err
 	}
 	subject := v1.Descriptor{MediaType: to.MediaType, Digest: to.Digest, Size: to.Size}
-	return mutate.Subject(img, subject).(v1.Image), nil //nolint:forcetypeassert // It returns what it was given, with a subject.
+	return mutate.Subject(img, subject).(v1.Image), nil
 }
 
 // Get returns the one document that refers to an image.

@@ -92,7 +92,7 @@ func (c *command) up() error {
 			return fmt.Errorf("cannot start control plane: %w: %s", err, text)
 		case <-ctx.Done():
 			_ = cmd.Process.Signal(syscall.SIGTERM)
-			<-ended
+			<-ended //nolint:errcheck // It was told to.
 			return fmt.Errorf("cannot start control plane: interrupted")
 		case <-time.After(100 * time.Millisecond):
 			if text, err := os.ReadFile(c.path("ready")); err == nil {
