@@ -38,7 +38,7 @@ FUZZTIME ?= 1m
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZTIME (1 minute).
-	@set -e; for target in $$(go test -list '^Fuzz' ./fn | grep ^Fuzz); do \
+	@set -e; all=$$(go test -list '^Fuzz' ./fn); for target in $$(echo "$$all" | grep ^Fuzz); do \
 		echo "--- $$target"; \
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./fn; \
 	done

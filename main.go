@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -29,6 +30,9 @@ type cli struct {
 
 // Run serves the function until SIGTERM or SIGINT. A second one ends it at once.
 func (c *cli) Run() error {
+	if c.TTL < 0 {
+		return fmt.Errorf("cannot serve: --ttl must not be negative: %s", c.TTL)
+	}
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	context.AfterFunc(ctx, cancel)
 

@@ -727,6 +727,11 @@ func TestStartFails(t *testing.T) {
 			args:   []string{"--address=localhost:0"},
 			want:   "cannot serve mTLS: no --tls-certs-dir given, nor --insecure",
 		},
+		"NegativeTTL": {
+			reason: "No answer stands for less than no time.",
+			args:   []string{"--ttl=-1m", "--insecure", "--address=localhost:0", "--metrics-address="},
+			want:   "cannot serve: --ttl must not be negative: -1m0s",
+		},
 		"UnknownFlag": {
 			reason: "A typo is not passed over.",
 			args:   []string{"--max-recv-messages-size=3"},

@@ -164,7 +164,7 @@ func BenchmarkStatus(b *testing.B) {
 		seen := observe(req)
 		for b.Loop() {
 			ready := readiness{configMap: seen.configMap.ready(want), deployment: seen.deployment.ready(want), service: seen.service.ready(want)}
-			statusOf(v, seen, ready)
+			statusOf(v, want, seen, ready)
 			available(v, seen.deployment, &want)
 			degraded(v, want, seen)
 		}

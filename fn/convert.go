@@ -116,6 +116,9 @@ func (d *decoder) integer(v *structpb.Value, into reflect.Value, path *field.Pat
 	into.SetInt(int64(n.NumberValue))
 }
 
+// directive is the name of a directive of a strategic merge patch.
+var directive = regexp.MustCompile(`^\$(patch|retainKeys|setElementOrder/.+|deleteFromPrimitiveList/.+)$`)
+
 func (d *decoder) object(v *structpb.Value, into reflect.Value, path *field.Path) {
 	s, ok := v.GetKind().(*structpb.Value_StructValue)
 	if !ok {
@@ -134,8 +137,7 @@ func (d *decoder) object(v *structpb.Value, into reflect.Value, path *field.Path
 		return
 	}
 	for name := range s.StructValue.GetFields() {
-		// "$patch" and the like are directives of a strategic merge patch.
-		if strings.HasPrefix(name, "$") {
+		if directive.MatchString(name) {
 			continue
 		}
 		if !slices.ContainsFunc(known, func(f jsonField) bool { return f.name == name }) {
@@ -172,6 +174,9 @@ func (d *decoder) stringMap(v *structpb.Value, into reflect.Value, path *field.P
 
 	into.Set(reflect.MakeMapWithSize(into.Type(), len(s.StructValue.GetFields())))
 	for k, child := range s.StructValue.GetFields() {
+		if isNull(child) {
+			continue
+		}
 		elem := reflect.New(into.Type().Elem()).Elem()
 		d.value(child, elem, path.Key(k))
 		into.SetMapIndex(reflect.ValueOf(k).Convert(into.Type().Key()), elem)

@@ -16,6 +16,7 @@ const (
 	defaultImage = "docker.io/peaceiris/mdbook:v0.5.0"
 
 	portName      = "http"
+	servicePort   = 80
 	containerName = "mdbook"
 	bookDir       = "/book"
 	// user is any but root: the image names none, and mdBook reads and writes

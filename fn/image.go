@@ -51,16 +51,18 @@ func matches(image reference.Named, pattern string) bool {
 }
 
 // splitPattern returns the name of a pattern, and its tag with the leading ":"
-// or its digest with the leading "@".
+// or its digest with the leading "@". Beside a digest a tag is decoration here
+// as well.
 func splitPattern(pattern string) (name, version string) {
-	if i := strings.Index(pattern, "@"); i >= 0 {
-		return pattern[:i], pattern[i:]
+	name, digest, _ := strings.Cut(pattern, "@")
+	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
+		name, version = name[:i], name[i:]
 	}
-	if i := strings.LastIndex(pattern, ":"); i > strings.LastIndex(pattern, "/") {
-		return pattern[:i], pattern[i:]
+	if digest != "" {
+		return name, "@" + digest
 	}
 
-	return pattern, ""
+	return name, version
 }
 
 // qualified returns whether a pattern starts with a registry, as every fully

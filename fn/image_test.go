@@ -29,6 +29,8 @@ func TestAllowed(t *testing.T) {
 		"TagOther":           {reason: "With a tag no other is allowed", patterns: []string{"docker.io/peaceiris/mdbook:v1"}, image: "peaceiris/mdbook:v2", want: false},
 		"TagNone":            {reason: "No tag means latest", patterns: []string{"docker.io/peaceiris/mdbook:v1"}, image: "peaceiris/mdbook", want: false},
 		"TagLatest":          {reason: "No tag means latest", patterns: []string{"docker.io/peaceiris/mdbook:latest"}, image: "peaceiris/mdbook", want: true},
+		"Pinned":             {reason: "Beside a digest the tag of a pattern is decoration too", patterns: []string{"docker.io/peaceiris/mdbook:v1" + digest}, image: "peaceiris/mdbook:v1" + digest, want: true},
+		"PinnedOther":        {reason: "Only that digest is allowed", patterns: []string{"docker.io/peaceiris/mdbook:v1" + digest}, image: "peaceiris/mdbook:v1", want: false},
 		"TagWithDigest":      {reason: "The digest is what runs, whatever tag stands before it", patterns: []string{"docker.io/peaceiris/mdbook:v1"}, image: "peaceiris/mdbook:v1" + digest, want: false},
 		"TagStar":            {reason: "A star may stand in a tag", patterns: []string{"docker.io/peaceiris/mdbook:v1.*"}, image: "peaceiris/mdbook:v1.2", want: true},
 		"Digest":             {reason: "A pattern may be a digest", patterns: []string{"docker.io/peaceiris/mdbook" + digest}, image: "peaceiris/mdbook:v1" + digest, want: true},

@@ -41,7 +41,7 @@ func respond(req *fnv1.RunFunctionRequest, v view, want desired, seen observed, 
 		Meta:    meta(req, ttl),
 		Context: req.GetContext(),
 		Desired: &fnv1.State{
-			Composite: composite(req.GetDesired().GetComposite(), v, statusOf(v, seen, ready)),
+			Composite: composite(req.GetDesired().GetComposite(), v, statusOf(v, want, seen, ready)),
 			Resources: resources,
 		},
 		Conditions: toProto(conditions),

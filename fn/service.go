@@ -21,7 +21,7 @@ func service(v view) *corev1.Service {
 			Ports: []corev1.ServicePort{{
 				Name:       portName,
 				Protocol:   corev1.ProtocolTCP,
-				Port:       80,
+				Port:       servicePort,
 				TargetPort: intstr.FromString(portName),
 			}},
 		},

@@ -2,7 +2,9 @@ package fn
 
 import (
 	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
@@ -39,12 +41,24 @@ type status struct {
 	URL                string `json:"url"`
 }
 
-func statusOf(v view, seen observed, ready readiness) status {
+// urlOf returns where the book is served inside the cluster: at the port of ours
+// that a template may have changed, or at the first when it has taken ours away.
+func urlOf(v view, ports []corev1.ServicePort) string {
+	url := fmt.Sprintf("http://%s.%s.svc", v.viewerName(), v.namespace())
+	i := max(0, slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Name == portName }))
+	if port := ports[i].Port; port != servicePort {
+		return fmt.Sprintf("%s:%d", url, port)
+	}
+
+	return url
+}
+
+func statusOf(v view, want desired, seen observed, ready readiness) status {
 	s := status{
 		Status:             stateNotReady,
 		Selector:           labels.FormatLabels(v.selector()),
 		ObservedGeneration: v.Metadata.Generation,
-		URL:                fmt.Sprintf("http://%s.%s.svc", v.viewerName(), v.namespace()),
+		URL:                urlOf(v, want.service.Spec.Ports),
 	}
 	if d := seen.deployment; d != nil {
 		s.Replicas, s.ReadyReplicas = d.Status.Replicas, d.Status.ReadyReplicas

@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -37,6 +36,7 @@ func guarded() [][]string {
 		{"metadata", "creationTimestamp"},
 		{"metadata", "deletionTimestamp"},
 		{"metadata", "deletionGracePeriodSeconds"},
+		{"metadata", "managedFields"},
 		{"spec", "selector"},
 	}
 	for name := range (view{}).selector() {
@@ -118,7 +118,7 @@ func validateMerged(want desired, files map[string]string, at *field.Path) field
 		{want.service.ObjectMeta, at.Child("service")},
 	} {
 		faults = append(faults, metav1validation.ValidateLabels(m.meta.Labels, m.at.Child("metadata", "labels"))...)
-		faults = append(faults, apivalidation.ValidateAnnotations(m.meta.Annotations, m.at.Child("metadata", "annotations"))...)
+		faults = append(faults, validateAnnotations(m.meta.Annotations, m.at.Child("metadata", "annotations"))...)
 	}
 
 	if !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {

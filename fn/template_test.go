@@ -177,3 +177,30 @@ func TestConfigMapTemplate(t *testing.T) {
 		t.Errorf("A file that a template adds is content")
 	}
 }
+
+func TestURL(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		service string
+		want    string
+	}{
+		"None":  {reason: "Port 80 need not be said", service: `{}`, want: "http://viewer-sample.default.svc"},
+		"Port":  {reason: "Another port must be", service: `{spec: {ports: [{$patch: replace}, {name: http, port: 8080, targetPort: http}]}}`, want: "http://viewer-sample.default.svc:8080"},
+		"Other": {reason: "The port of the book is the one with its name", service: `{spec: {ports: [{name: metrics, port: 9090}]}}`, want: "http://viewer-sample.default.svc"},
+		"First": {reason: "Without that name it is the first", service: `{spec: {ports: [{$patch: replace}, {name: web, port: 81}, {name: more, port: 82}]}}`, want: "http://viewer-sample.default.svc:81"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := view{}
+			v.Metadata.Name, v.Metadata.Namespace = "sample", "default"
+			v.input.Templates.Service = template(t, tc.service)
+			want, faults := compose(v)
+			if len(faults) > 0 {
+				t.Fatal(faults)
+			}
+			if got := urlOf(v, want.service.Spec.Ports); got != tc.want {
+				t.Errorf("\n%s\nurlOf(...): got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

@@ -170,7 +170,7 @@ func validateInput(in v1beta1.Input, at *field.Path) field.ErrorList {
 			faults = append(faults, field.Forbidden(at.Child("labels").Key(name), "the selector uses this label: remove it"))
 		}
 	}
-	faults = append(faults, apivalidation.ValidateAnnotations(in.Annotations, at.Child("annotations"))...)
+	faults = append(faults, validateAnnotations(in.Annotations, at.Child("annotations"))...)
 	if in.Namespace != "" {
 		for _, detail := range validation.IsDNS1123Label(in.Namespace) {
 			faults = append(faults, field.Invalid(at.Child("namespace"), in.Namespace, detail))
@@ -181,6 +181,17 @@ func validateInput(in v1beta1.Input, at *field.Path) field.ErrorList {
 	}
 	for i, s := range in.StatusFields {
 		faults = append(faults, validateEnum(s, at.Child("statusFields").Index(i), statusFields...)...)
+	}
+
+	return faults
+}
+
+func validateAnnotations(annotations map[string]string, at *field.Path) field.ErrorList {
+	faults := apivalidation.ValidateAnnotations(annotations, at)
+	for name, value := range annotations {
+		if !plain(value) {
+			faults = append(faults, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "has a control character that the API server would refuse or alter: remove it"))
+		}
 	}
 
 	return faults
@@ -206,7 +217,7 @@ func validateSecrets(secrets []corev1.LocalObjectReference, at *field.Path) fiel
 func validateService(in v1beta1.Input, at *field.Path) field.ErrorList {
 	faults := validateEnum(in.Service.Type, at.Child("type"),
 		corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer)
-	faults = append(faults, apivalidation.ValidateAnnotations(in.Service.Annotations, at.Child("annotations"))...)
+	faults = append(faults, validateAnnotations(in.Service.Annotations, at.Child("annotations"))...)
 
 	all := map[string]string{}
 	maps.Copy(all, in.Annotations)

@@ -13,6 +13,7 @@ commands=$(awk '/^```shell$/ { on = 1; next } /^```$/ { on = 0 } on && !/^make /
 
 make up
 trap 'make down' EXIT
+trap 'exit 1' INT TERM
 export KUBECONFIG="$PWD/.run/up/kubeconfig" PATH="$PWD/.bin:$PATH"
 
 # The README installs them. As long as Crossplane knows of the configuration it

@@ -22,7 +22,7 @@ func (s *Source) Input() map[string]any {
 		map[string]any{"type": "LoadBalancer", "annotations": map[string]any{"example.com/scheme": "internal"}},
 		map[string]any{"annotations": map[string]any{"a": "", "b": "x\ny"}}))
 	set("labels", Pick(s, map[string]any{"team": "docs"}, map[string]any{"example.com/a.b_c": "", "app.kubernetes.io/part-of": "A_b.c-1"}))
-	set("annotations", Pick(s, map[string]any{"example.com/owner": "docs@example.com"}, map[string]any{"note": "一\u0085\t"}))
+	set("annotations", Pick(s, map[string]any{"example.com/owner": "docs@example.com"}, map[string]any{"note": "一\t"}))
 	set("namespace", "books")
 	set("ttl", Pick(s, "0s", "1m", "1.5h", "8760h"))
 	set("templates", s.templates())
