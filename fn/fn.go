@@ -32,7 +32,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	want, more := compose(v)
 	seen := observe(req)
 
-	faults = slices.Concat(faults, v.validate(), more, conflicts(req, v))
+	faults = slices.Concat(faults, v.validate(), more, seen.moved(v), conflicts(req, v))
 	if len(faults) > 0 {
 		f.log.Debug("Refused MarkdownView", "namespace", v.Metadata.Namespace, "name", v.Metadata.Name, "faults", len(faults))
 

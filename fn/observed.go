@@ -1,11 +1,13 @@
 package fn
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 )
 
@@ -21,13 +23,17 @@ type observed struct {
 // else: what they do not declare is not decoded.
 
 type configMapState struct {
+	Metadata struct {
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
 	Data       map[string]string `json:"data"`
 	BinaryData map[string][]byte `json:"binaryData"`
 }
 
 type deploymentState struct {
 	Metadata struct {
-		Generation int64 `json:"generation"`
+		Namespace  string `json:"namespace"`
+		Generation int64  `json:"generation"`
 	} `json:"metadata"`
 	Spec struct {
 		Replicas *int32 `json:"replicas"`
@@ -51,6 +57,9 @@ type deploymentState struct {
 }
 
 type serviceState struct {
+	Metadata struct {
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
 	Spec struct {
 		ClusterIP string `json:"clusterIP"`
 	} `json:"spec"`
@@ -69,6 +78,33 @@ func observe(req *fnv1.RunFunctionRequest) observed {
 		deployment: state[deploymentState](req, keyDeployment),
 		service:    state[serviceState](req, keyService),
 	}
+}
+
+// moved returns a fault when the Input names another namespace than the one in
+// which resources of a cluster-scoped XR live. Crossplane leaves those where they
+// are, and would create what is missing in the other one.
+func (o observed) moved(v view) field.ErrorList {
+	if v.Metadata.Namespace != "" {
+		return nil
+	}
+	var homes []string
+	if o.configMap != nil {
+		homes = append(homes, o.configMap.Metadata.Namespace)
+	}
+	if o.deployment != nil {
+		homes = append(homes, o.deployment.Metadata.Namespace)
+	}
+	if o.service != nil {
+		homes = append(homes, o.service.Metadata.Namespace)
+	}
+	for _, home := range homes {
+		if home != "" && home != v.namespace() {
+			return field.ErrorList{field.Forbidden(field.NewPath("input", "namespace"),
+				fmt.Sprintf("the resources live in %q, and no resource can be moved: name that namespace, or delete the XR first", short(home)))}
+		}
+	}
+
+	return nil
 }
 
 // ready returns whether the content is the one asked for now.

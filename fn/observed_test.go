@@ -211,3 +211,42 @@ func TestRevision(t *testing.T) {
 		})
 	}
 }
+
+func TestMoved(t *testing.T) {
+	cases := map[string]struct {
+		reason     string
+		namespace  string
+		input      string
+		configMap  string
+		deployment string
+		service    string
+		want       int
+	}{
+		"Nothing":    {reason: "Before anything is there any namespace will do", input: "books"},
+		"Home":       {reason: "Nothing moves", input: "books", configMap: "books", deployment: "books", service: "books"},
+		"Elsewhere":  {reason: "One fault is enough", input: "other", configMap: "books", deployment: "books", service: "books", want: 1},
+		"ConfigMap":  {reason: "One resource that stays behind is enough", input: "other", configMap: "books", want: 1},
+		"Deployment": {reason: "Whichever it is", input: "other", deployment: "books", want: 1},
+		"Service":    {reason: "Whichever it is", input: "other", service: "books", want: 1},
+		"Namespaced": {reason: "Where those of a namespaced XR live is up to Crossplane", namespace: "a", input: "other", service: "b"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := view{}
+			v.Metadata.Namespace, v.input.Namespace = tc.namespace, tc.input
+			o := observed{}
+			if tc.configMap != "" {
+				o.configMap = stateOf[configMapState](t, "{metadata: {namespace: "+tc.configMap+"}}")
+			}
+			if tc.deployment != "" {
+				o.deployment = stateOf[deploymentState](t, "{metadata: {namespace: "+tc.deployment+"}}")
+			}
+			if tc.service != "" {
+				o.service = stateOf[serviceState](t, "{metadata: {namespace: "+tc.service+"}}")
+			}
+			if got := o.moved(v); len(got) != tc.want {
+				t.Errorf("\n%s\nmoved(...): got %v, want %d faults", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

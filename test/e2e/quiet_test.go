@@ -24,6 +24,12 @@ func Quiet(k *kit) {
 	k.settle(names...)
 	k.calm()
 
+	k.eventually("what the tests before have left is gone", func() error {
+		before := k.calls()
+		k.pause(5 * time.Second)
+		return equal("calls", before, k.calls())
+	})
+
 	before, calls := k.versions(), k.calls()
 	if calls == 0 {
 		k.Fatal("the function says that it was never called")

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,6 +49,7 @@ func StuckRollout(k *kit) {
 		return fmt.Errorf("no event has the reason")
 	})
 
+	k.pause(10 * time.Second) // For Crossplane's circuit breaker.
 	k.apply(book(name, good...))
 	k.settle(name)
 	k.check(equal("viewers that serve", old, k.readyPods(name)))

@@ -76,12 +76,6 @@ func Tools(k *kit) {
 	}
 	k.kubectl("rollout", "status", "deployment", "viewer-"+name, "--timeout=10s")
 
-	trace, err := k.run("crossplane", "resource", "trace", "--namespace="+k.namespace, "markdownview", name)
-	k.must(err)
-	var got []string
-	for line := range strings.Lines(trace) {
-		got = append(got, strings.Join(strings.Fields(strings.ReplaceAll(line, k.namespace, "NS")), " "))
-	}
 	const branch = "├└─ "
 	want := []string{
 		"NAME SYNCED READY STATUS",
@@ -93,9 +87,20 @@ func Tools(k *kit) {
 	// Its branches come in any order.
 	sameBranches := cmpopts.SortSlices(func(a, b string) bool { return strings.TrimLeft(a, branch) < strings.TrimLeft(b, branch) })
 	sameLines := cmp.Comparer(func(a, b string) bool { return strings.TrimLeft(a, branch) == strings.TrimLeft(b, branch) })
-	if diff := cmp.Diff(want, got, sameBranches, sameLines); diff != "" {
-		k.Errorf("crossplane resource trace: -want +got:\n%s", diff)
-	}
+	k.eventually("crossplane resource trace", func() error {
+		trace, err := k.run("crossplane", "resource", "trace", "--namespace="+k.namespace, "markdownview", name)
+		if err != nil {
+			return err
+		}
+		var got []string
+		for line := range strings.Lines(trace) {
+			got = append(got, strings.Join(strings.Fields(strings.ReplaceAll(line, k.namespace, "NS")), " "))
+		}
+		if diff := cmp.Diff(want, got, sameBranches, sameLines); diff != "" {
+			return fmt.Errorf("-want +got:\n%s", diff)
+		}
+		return nil
+	})
 
 	k.apply(book(name, image("localhost/broken:v1")))
 	// Crossplane writes Ready some time after the conditions of the function, and

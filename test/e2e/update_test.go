@@ -188,6 +188,15 @@ func (s *states) add(e watch.Event) {
 // with viewers always, it is neither NotReady nor Healthy too early.
 func (s *states) check(k *kit, what string, generation int64) {
 	k.Helper()
+	// The watch may tell of the last one later than a read does.
+	k.eventually(what+": the watch has seen the end", func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if n := len(s.seen); n == 0 || s.seen[n-1] != (state{generation, healthy}) {
+			return fmt.Errorf("it has seen %v", s.seen)
+		}
+		return nil
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var got []string

@@ -45,6 +45,10 @@ func (c *cli) Run() error {
 	}
 	defer os.RemoveAll(scratch) //nolint:errcheck // It is below the folder for temporary files.
 
+	if v, err := c.try(mutant{path: mutants[0].path}, scratch); err != nil || v != escaped {
+		return errors.Join(errors.New("the tests do not pass in time on what is not broken"), err)
+	}
+
 	step := 1
 	if c.Mutants > 0 {
 		step = max(1, len(mutants)/c.Mutants)
