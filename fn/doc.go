@@ -37,7 +37,8 @@
 //     condition returns to what it has just left, and an event tells only of a
 //     condition that has turned true.
 //  6. Every legal name of an XR, up to 253 characters, gives legal names and
-//     labels, always the same ones, and distinct ones for distinct XRs.
+//     labels, always the same ones, and distinct ones for distinct XRs of a kind
+//     in a namespace.
 //  7. Every valid UTF-8 text arrives in the ConfigMap byte for byte, as data or,
 //     where the way there would change it, as binaryData.
 //  8. Readiness and status agree: where all is ready, STATUS is Healthy and
