@@ -6,6 +6,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
 // settledView is a view whose Deployment wants two viewers of revision.
@@ -248,5 +250,12 @@ func TestMoved(t *testing.T) {
 				t.Errorf("\n%s\nmoved(...): got %v, want %d faults", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+// TestNullQuantity shows that null is nothing, not zero.
+func TestNullQuantity(t *testing.T) {
+	if got := stateOf[v1beta1.Input](t, "{resources: {limits: {memory: null, cpu: 1}}}").Resources.Limits; len(got) != 1 || got.Cpu().Value() != 1 {
+		t.Errorf("decode(...): got %v, want one CPU alone", got)
 	}
 }

@@ -152,6 +152,17 @@ func TestOddRequests(t *testing.T) {
 	}
 }
 
+// TestMove shows that resources of a cluster-scoped XR stay where they live.
+func TestMove(t *testing.T) {
+	req := proto.Clone(goldenRequests(t)["cluster-scoped-available"]).(*fnv1.RunFunctionRequest)
+	req.GetInput().Fields["namespace"] = valueOf(t, "elsewhere")
+	rsp := checkLaws(t, req)
+	const want = "input.namespace: Forbidden: the resources live in"
+	if !isFatal(rsp) || !strings.Contains(rsp.GetResults()[0].GetMessage(), want) {
+		t.Errorf("want a fault %q, got %v", want, rsp.GetResults())
+	}
+}
+
 func inputOf(input object) func(*testing.T, *fnv1.RunFunctionRequest) {
 	return func(t *testing.T, req *fnv1.RunFunctionRequest) {
 		t.Helper()
