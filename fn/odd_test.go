@@ -70,6 +70,8 @@ func TestOddRequests(t *testing.T) {
 		"ServiceControl":   {reason: "Nor on the Service", change: inputOf(object{"service": object{"annotations": object{"note": "a\u0080b"}}}), fault: "input.service.annotations[note]: Invalid value: has a control character"},
 		"ManagedFields":    {reason: "An apply must not carry them", change: template("configMap", object{"metadata": object{"managedFields": []any{object{"manager": "a"}}}}), fault: "input.templates.configMap.metadata.managedFields: Forbidden"},
 		"PullSecretTwice":  {reason: "Server-side apply takes a name once", change: inputOf(object{"imagePullSecrets": []any{object{"name": "a"}, object{"name": "b"}, object{"name": "a"}}}), fault: `input.imagePullSecrets[2].name: Duplicate value: "a"`},
+		"NoStatusField":    {reason: "A field without a name is no status field", change: inputOf(object{"statusFields": []any{"status", ""}}), fault: `input.statusFields[1]: Unsupported value: ""`},
+		"NullStatusField":  {reason: "Nor is null", change: inputOf(object{"statusFields": []any{nil}}), fault: `input.statusFields[0]: Unsupported value: ""`},
 		"Deep":             {reason: "A value as deep as the protocol allows", change: spec("viewerImage", deep(3000)), fault: "spec.viewerImage"},
 		"DeepQuantity":     {reason: "Also where it takes the way through JSON", change: spec("resources", object{"requests": object{"cpu": deep(3000)}}), fault: "spec.resources.requests[cpu]"},
 		"DeepTemplate":     {reason: "And of a template", change: deepTemplate, fault: "input.templates.deployment.spec.replicas"},

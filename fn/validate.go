@@ -180,7 +180,9 @@ func validateInput(in v1beta1.Input, at *field.Path) field.ErrorList {
 		faults = append(faults, field.Invalid(at.Child("ttl"), in.TTL.Duration.String(), "must not be negative"))
 	}
 	for i, s := range in.StatusFields {
-		faults = append(faults, validateEnum(s, at.Child("statusFields").Index(i), statusFields...)...)
+		if !slices.Contains(statusFields, s) {
+			faults = append(faults, field.NotSupported(at.Child("statusFields").Index(i), s, statusFields))
+		}
 	}
 
 	return faults
