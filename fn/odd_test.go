@@ -79,6 +79,7 @@ func TestOddRequests(t *testing.T) {
 		"Nothing":          {reason: "A value of no kind", change: spec("viewerImage", &structpb.Value{})},
 		"NoMap":            {reason: "Files that are no map", change: spec("markdowns", []any{"SUMMARY.md"}), fault: "spec.markdowns: Invalid value: must be an object"},
 		"TextOfNothing":    {reason: "A file of no kind", change: spec("markdowns", object{"SUMMARY.md": &structpb.Value{}}), fault: "spec.markdowns is empty"},
+		"NullFile":         {reason: "A file that is null is none", change: spec("markdowns", object{"SUMMARY.md": "# Summary\n", "page.md": nil})},
 		"Directives": {
 			reason: "Directives of a merge patch that are none",
 			change: template("deployment", pod(object{"$setElementOrder/containers": 5.0, "$retainKeys": "x", "containers": []any{object{"name": "mdbook", "$deleteFromPrimitiveList/args": object{}}}})),
