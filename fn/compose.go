@@ -42,6 +42,10 @@ func compose(v view) (desired, field.ErrorList) {
 	s, more := merge(service(v), templates.Service, at.Child("service"))
 	faults = append(faults, more...)
 
+	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		d.Spec.Strategy.RollingUpdate = nil // The API server refuses our own beside it.
+	}
+
 	want := desired{configMap: cm, deployment: d, service: s}
 	if templates != (v1beta1.Templates{}) {
 		faults = append(faults, validateMerged(want, v.Spec.Markdowns, at)...)

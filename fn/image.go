@@ -9,8 +9,8 @@ import (
 	"github.com/distribution/reference"
 )
 
-// patternChars are those of an image reference, and "*".
-var patternChars = regexp.MustCompile(`^[a-zA-Z0-9._:@/*-]+$`)
+// patternVersion is the tag or the digest of a pattern.
+var patternVersion = regexp.MustCompile(`^(:[\w*][\w.*-]*|@[a-z0-9:*]+)?$`)
 
 // allowed returns whether an image matches one of the patterns. It compares the
 // fully qualified reference, as a container runtime reads it, so that
@@ -54,21 +54,36 @@ func matches(image reference.Named, pattern string) bool {
 // or its digest with the leading "@". Beside a digest a tag is decoration here
 // as well.
 func splitPattern(pattern string) (name, version string) {
-	name, digest, _ := strings.Cut(pattern, "@")
+	name, digest, pinned := strings.Cut(pattern, "@")
 	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
 		name, version = name[:i], name[i:]
 	}
-	if digest != "" {
+	if pinned {
 		return name, "@" + digest
 	}
 
 	return name, version
 }
 
-// qualified returns whether a pattern starts with a registry, as every fully
-// qualified reference does.
-func qualified(pattern string) bool {
-	host, _, ok := strings.Cut(pattern, "/")
+// exampleOf returns the name of an image that matches the name of a pattern, if
+// any does.
+func exampleOf(name string) string {
+	if rest, ok := strings.CutPrefix(name, "*/"); ok {
+		name = "registry.example/" + rest
+	}
 
-	return ok && (strings.ContainsAny(host, ".:") || host == "localhost" || host == "*")
+	return strings.ReplaceAll(name, "*", "1")
+}
+
+// qualify returns the name of a pattern as it must be written to match what a
+// short spelling of it names.
+func qualify(name string) string {
+	for _, host := range []string{"docker.io/", "index.docker.io/"} {
+		name = strings.TrimPrefix(name, host)
+	}
+	if !strings.Contains(name, "/") {
+		name = "library/" + name
+	}
+
+	return "docker.io/" + name
 }

@@ -1,6 +1,10 @@
 package fn
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 const digest = "@sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 
@@ -49,21 +53,52 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-func TestQualified(t *testing.T) {
-	for pattern, want := range map[string]bool{
-		"docker.io/a":      true,
-		"localhost/a":      true,
-		"registry:5000/a":  true,
-		"*/a":              true,
-		"*.example.com/a":  true,
-		"peaceiris/mdbook": false,
-		"xyz/mdbook":       false,
-		"mdbook":           false,
-		"*":                false,
-		"":                 false,
-	} {
-		if got := qualified(pattern); got != want {
-			t.Errorf("Only what starts with a registry is fully qualified: %q: want %t, got %t", pattern, want, got)
-		}
+func TestValidatePattern(t *testing.T) {
+	const (
+		none    = `must be an image reference in which "*" stands for any text without "/"`
+		partial = "must be the full name of an image, from its registry on: write "
+	)
+	cases := map[string]struct {
+		reason  string
+		pattern string
+		want    string
+	}{
+		"Host":          {reason: "A host has a dot", pattern: "docker.io/peaceiris/mdbook"},
+		"Localhost":     {reason: "Or is localhost", pattern: "localhost/a"},
+		"Port":          {reason: "Or has a port", pattern: "registry:5000/a:v1"},
+		"AnyPort":       {reason: "Which may be any", pattern: "registry:*/a:v1"},
+		"AnyHost":       {reason: "A star may be a host", pattern: "*/a"},
+		"PartOfHost":    {reason: "Or a part of one", pattern: "*.example.com/a-*/b"},
+		"AnyTag":        {reason: "A star may stand in a tag", pattern: "docker.io/a/b:v1.*"},
+		"Digest":        {reason: "A pattern may have a digest", pattern: "docker.io/a/b" + digest},
+		"Both":          {reason: "And a tag beside it", pattern: "docker.io/a/b:v1" + digest},
+		"AnyDigest":     {reason: "Or any digest", pattern: "docker.io/a/b@*"},
+		"Short":         {reason: "A short spelling is not what is compared", pattern: "peaceiris/mdbook:v1", want: partial + "docker.io/peaceiris/mdbook:v1"},
+		"NoHost":        {reason: "What has no dot is no host", pattern: "xyz/*", want: partial + "docker.io/xyz/*"},
+		"Library":       {reason: "A name alone is in library", pattern: "mdbook", want: partial + "docker.io/library/mdbook"},
+		"AnyOfLibrary":  {reason: "Any name alone is", pattern: "*", want: partial + "docker.io/library/*"},
+		"ImpliedFolder": {reason: "docker.io has library where there is no other folder", pattern: "docker.io/mdbook@*", want: partial + "docker.io/library/mdbook@*"},
+		"AnyImplied":    {reason: "So this would allow nothing", pattern: "docker.io/*", want: partial + "docker.io/library/*"},
+		"OldHost":       {reason: "index.docker.io is read as docker.io", pattern: "index.docker.io/a/b", want: partial + "docker.io/a/b"},
+		"OldHostAlone":  {reason: "And has library too", pattern: "index.docker.io/a", want: partial + "docker.io/library/a"},
+		"Nothing":       {reason: "A pattern is not empty", pattern: "", want: none},
+		"UpperCase":     {reason: "A name is in lower case", pattern: "docker.io/A/b", want: none},
+		"Class":         {reason: "A star is the only sign that stands for others", pattern: "docker.io/a/[b-c]", want: none},
+		"ClassOfTag":    {reason: "In a tag too", pattern: "docker.io/a/b:[v]", want: none},
+		"Question":      {reason: "Also for one", pattern: "docker.io/a/?", want: none},
+		"NoTag":         {reason: "A colon has a tag", pattern: "docker.io/a/b:", want: none},
+		"NoDigest":      {reason: "An at sign has a digest: without one this would allow any", pattern: "docker.io/a/b@", want: none},
+		"NoDigestTag":   {reason: "Also behind a tag", pattern: "docker.io/a/b:v1@", want: none},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			for _, f := range validatePattern(tc.pattern, nil) {
+				got = f.Detail
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nvalidatePattern(%q): -want, +got:\n%s", tc.reason, tc.pattern, diff)
+			}
+		})
 	}
 }

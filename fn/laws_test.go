@@ -318,6 +318,9 @@ func lawDeployment(t testing.TB, d *appsv1.Deployment, s *corev1.Service) {
 	) {
 		t.Errorf("law 4: pod template: %v", f)
 	}
+	if s := d.Spec.Strategy; s.Type == appsv1.RecreateDeploymentStrategyType && s.RollingUpdate != nil {
+		t.Error("law 4: a strategy of type Recreate has rollingUpdate")
+	}
 	secrets := map[string]bool{}
 	for _, ref := range pod.Spec.ImagePullSecrets {
 		if secrets[ref.Name] {

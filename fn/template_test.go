@@ -35,8 +35,15 @@ func TestTemplates(t *testing.T) {
 		RunAsUser   *int64
 		Readiness   bool
 		Replicas    *int32
+		Rolling     bool
 	}
-	ours := part{Containers: []string{"mdbook"}, Image: "docker.io/peaceiris/mdbook:v0.5.0", RunAsUser: ptr.To[int64](65532), Readiness: true, Replicas: ptr.To[int32](2)}
+	// ofPod leaves out what is not of the pod template.
+	ofPod := func(p part) part {
+		p.Replicas, p.Rolling = nil, false
+
+		return p
+	}
+	ours := part{Containers: []string{"mdbook"}, Image: "docker.io/peaceiris/mdbook:v0.5.0", RunAsUser: ptr.To[int64](65532), Readiness: true, Replicas: ptr.To[int32](2), Rolling: true}
 
 	cases := map[string]struct {
 		reason   string
@@ -50,6 +57,7 @@ func TestTemplates(t *testing.T) {
 		"Changed":  {reason: "And ours is changed by its name", template: `{spec: {template: {spec: {containers: [{name: mdbook, image: other}]}}}}`, want: func(p *part) { p.Image = "other" }},
 		"Removed":  {reason: "Null removes", template: `{spec: {template: {spec: {securityContext: {runAsUser: null}}}}}`, want: func(p *part) { p.RunAsUser = nil }},
 		"Replaced": {reason: "Directives work", template: `{spec: {template: {spec: {containers: [{name: mdbook, readinessProbe: null}, {name: gone, $patch: delete}]}}}}`, want: func(p *part) { p.Readiness = false }},
+		"Recreate": {reason: "What goes with another strategy goes with it", template: `{spec: {strategy: {type: Recreate}}}`, want: func(p *part) { p.Rolling = false }},
 		"Replicas": {reason: "Even replicas", template: `{spec: {replicas: 0}}`, want: func(p *part) { p.Replicas = ptr.To[int32](0) }},
 		"SameName": {reason: "A name that is ours changes nothing", template: `{apiVersion: apps/v1, kind: Deployment, metadata: {name: viewer-sample}}`, want: func(*part) {}},
 	}
@@ -65,7 +73,12 @@ func TestTemplates(t *testing.T) {
 			want := ours
 			tc.want(&want)
 			spec := composed.deployment.Spec.Template.Spec
-			got := part{Tolerations: len(spec.Tolerations), RunAsUser: spec.SecurityContext.RunAsUser, Replicas: composed.deployment.Spec.Replicas}
+			got := part{
+				Tolerations: len(spec.Tolerations),
+				RunAsUser:   spec.SecurityContext.RunAsUser,
+				Replicas:    composed.deployment.Spec.Replicas,
+				Rolling:     composed.deployment.Spec.Strategy.RollingUpdate != nil,
+			}
 			for _, c := range spec.Containers {
 				got.Containers = append(got.Containers, c.Name)
 				if c.Name == "mdbook" {
@@ -77,7 +90,7 @@ func TestTemplates(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
 			}
-			if changed := revisionOf(composed) != settledRevision; changed == cmp.Equal(want, ours) && name != "Replicas" {
+			if changed := revisionOf(composed) != settledRevision; changed == cmp.Equal(ofPod(want), ofPod(ours)) {
 				t.Errorf("\n%s\nA change of the pod template is another revision, and nothing else is: changed %t", tc.reason, changed)
 			}
 		})

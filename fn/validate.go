@@ -3,7 +3,6 @@ package fn
 import (
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -150,7 +149,8 @@ func validateResourceList(l corev1.ResourceList, at *field.Path) field.ErrorList
 }
 
 func validateInput(in v1beta1.Input, at *field.Path) field.ErrorList {
-	var faults field.ErrorList
+	faults := validateEnum(in.APIVersion, at.Child("apiVersion"), "markdownview.fn.crossplane.io/v1beta1")
+	faults = append(faults, validateEnum(in.Kind, at.Child("kind"), "Input")...)
 	if in.ViewerImage != "" {
 		faults = append(faults, validateImage(in.ViewerImage, at.Child("viewerImage"))...)
 	}
@@ -231,20 +231,20 @@ func validateService(in v1beta1.Input, at *field.Path) field.ErrorList {
 	return faults
 }
 
+// validatePattern returns a fault for a pattern that no fully qualified reference
+// can match.
 func validatePattern(pattern string, at *field.Path) field.ErrorList {
-	if _, err := path.Match(pattern, ""); err != nil || !patternChars.MatchString(pattern) {
-		return field.ErrorList{field.Invalid(at, pattern, `must be an image reference in which "*" stands for any text without "/"`)}
+	name, version := splitPattern(pattern)
+	example := exampleOf(name)
+	named, err := reference.ParseNormalizedNamed(example)
+	switch {
+	case err != nil || !patternVersion.MatchString(version):
+		return field.ErrorList{field.Invalid(at, short(pattern), `must be an image reference in which "*" stands for any text without "/"`)}
+	case named.Name() != example:
+		return field.ErrorList{field.Invalid(at, short(pattern), "must be the full name of an image, from its registry on: write "+short(qualify(name)+version))}
+	default:
+		return nil
 	}
-	if !qualified(pattern) {
-		hub := "docker.io/"
-		if !strings.Contains(pattern, "/") {
-			hub += "library/"
-		}
-
-		return field.ErrorList{field.Invalid(at, pattern, "must start with a registry: write "+hub+pattern)}
-	}
-
-	return nil
 }
 
 func validateEnum[T ~string](value T, at *field.Path, supported ...T) field.ErrorList {

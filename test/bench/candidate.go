@@ -20,6 +20,7 @@ type candidate struct {
 type step struct {
 	binary    string
 	args      []string
+	env       []string
 	inputFile string
 	input     *structpb.Struct
 }
@@ -38,7 +39,7 @@ type running struct {
 func (c candidate) run(ctx context.Context, req *fnv1.RunFunctionRequest, logs string) (*running, error) {
 	r := &running{candidate: c}
 	for _, s := range c.steps {
-		p, err := start(ctx, s.binary, append([]string{"--max-recv-message-size=16"}, s.args...), logs)
+		p, err := start(ctx, s.binary, append([]string{"--max-recv-message-size=16"}, s.args...), s.env, logs)
 		if err != nil {
 			r.stop()
 			return nil, err

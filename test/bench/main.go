@@ -35,6 +35,7 @@ var peers embed.FS
 const (
 	ours       = "ours"
 	minimum    = "minimum"
+	tuned      = "minimum, GOGC=400"
 	noop       = "no-op"
 	templating = "go-templating"
 )
@@ -97,6 +98,7 @@ func candidatesIn(bin, only string) ([]candidate, error) {
 	all := []candidate{
 		{name: noop, steps: []step{{binary: "bench-noop"}}},
 		{name: minimum, steps: []step{{binary: "bench-minimum"}}},
+		{name: tuned, steps: []step{{binary: "bench-minimum", env: []string{"GOGC=400"}}}},
 		// Metrics are on, as they are in a pod.
 		{name: ours, steps: []step{{binary: "function-markdownview", args: []string{"--metrics-address=127.0.0.1:0"}}}},
 		{name: "patch-and-transform", steps: []step{{binary: "function-patch-and-transform", inputFile: "patch-and-transform.yaml"}}},

@@ -28,7 +28,7 @@ type process struct {
 
 // start starts a function at a free port of loopback and waits until it
 // listens.
-func start(ctx context.Context, binary string, args []string, logs string) (*process, error) {
+func start(ctx context.Context, binary string, args, env []string, logs string) (*process, error) {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("cannot find a free port: %w", err)
@@ -44,6 +44,7 @@ func start(ctx context.Context, binary string, args []string, logs string) (*pro
 	defer log.Close() //nolint:errcheck // The process has its own.
 
 	p.cmd = exec.Command(binary, append([]string{"--insecure", "--address=" + address}, args...)...)
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	// Should the benchmark be killed, nothing is left behind.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
