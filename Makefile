@@ -139,17 +139,23 @@ runtime: ## Build the binary of the runtime image for GOARCH, as OUT.
 .PHONY: xpkg
 xpkg: $(FUNCTION_PACKAGES) $(CONFIGURATION_PACKAGE) ## Build the packages and their SBOMs into dist.
 
+# A file is moved to its place when it is whole: another make may be at work too.
 $(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/xpkg FORCE
-	mkdir -p $(DIST)/linux-$*
-	$(MAKE) --no-print-directory runtime GOARCH=$* OUT=$(DIST)/linux-$*/function-markdownview
-	$(BIN)/xpkg image --dockerfile=Dockerfile --binary=$(DIST)/linux-$*/function-markdownview --arch=$* -o $(DIST)/linux-$*/runtime.tar
-	$(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -version $(VERSION) \
-		-output $(@:.xpkg=.cdx.json) $(DIST)/linux-$*/function-markdownview
-	$(BIN)/crossplane xpkg build --package-root=package/function --embed-runtime-image-tarball=$(DIST)/linux-$*/runtime.tar -o $@
+	@mkdir -p $(DIST)/linux-$*
+	@set -e; new=$$(mktemp -d $(DIST)/linux-$*/new.XXXXXX); trap "rm -r $$new" EXIT; set -x; \
+	$(MAKE) --no-print-directory runtime GOARCH=$* OUT=$$new/function-markdownview; \
+	$(BIN)/xpkg image --dockerfile=Dockerfile --binary=$$new/function-markdownview --arch=$* -o $$new/runtime.tar; \
+	$(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -version $(VERSION) -output $$new/sbom.json $$new/function-markdownview; \
+	$(BIN)/crossplane xpkg build --package-root=package/function --embed-runtime-image-tarball=$$new/runtime.tar -o $$new/function.xpkg; \
+	mv $$new/function-markdownview $$new/runtime.tar $(DIST)/linux-$*; \
+	mv $$new/sbom.json $(@:.xpkg=.cdx.json); \
+	mv $$new/function.xpkg $@
 
 $(CONFIGURATION_PACKAGE): $(BIN)/crossplane FORCE
-	mkdir -p $(DIST)
-	$(BIN)/crossplane xpkg build --package-root=package/configuration -o $@
+	@mkdir -p $(DIST)
+	@set -e; new=$$(mktemp -d $(DIST)/new.XXXXXX); trap "rm -r $$new" EXIT; set -x; \
+	$(BIN)/crossplane xpkg build --package-root=package/configuration -o $$new/configuration.xpkg; \
+	mv $$new/configuration.xpkg $@
 
 .PHONY: FORCE
 FORCE:

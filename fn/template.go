@@ -60,7 +60,8 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 	if err := v.UnmarshalJSON(template.Raw); err != nil {
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}
-	if faults := decode(v, new(T), at, true); len(faults) > 0 {
+	faults := append(decode(v, new(T), at, true), validateText(v, at)...)
+	if len(faults) > 0 {
 		return composed, faults
 	}
 
@@ -71,7 +72,6 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}
 
-	var faults field.ErrorList
 	for _, path := range guarded() {
 		if !reflect.DeepEqual(lookup(before, path), lookup(after, path)) {
 			faults = append(faults, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
@@ -91,6 +91,31 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 	}
 
 	return merged, nil
+}
+
+// validateText returns a fault for every text that does not arrive as it is. The
+// API server would tell of it without saying where it stands.
+func validateText(v *structpb.Value, at *field.Path) field.ErrorList {
+	var faults field.ErrorList
+	switch v := v.GetKind().(type) {
+	case *structpb.Value_StringValue:
+		if !plain(v.StringValue) {
+			faults = append(faults, field.Invalid(at, field.OmitValueType{}, messageControl))
+		}
+	case *structpb.Value_ListValue:
+		for i, child := range v.ListValue.GetValues() {
+			faults = append(faults, validateText(child, at.Index(i))...)
+		}
+	case *structpb.Value_StructValue:
+		for name, child := range v.StructValue.GetFields() {
+			if !plain(name) {
+				faults = append(faults, field.Invalid(at.Key(short(name)), field.OmitValueType{}, messageControl))
+			}
+			faults = append(faults, validateText(child, at.Child(name))...)
+		}
+	}
+
+	return faults
 }
 
 func lookup(object map[string]any, path []string) any {

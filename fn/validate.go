@@ -32,6 +32,7 @@ const (
 	messageEmpty    = `spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`
 	messageSummary  = `spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`
 	messageReserved = `spec.markdowns has a file named "print.md", which mdBook keeps for its own use: rename the file`
+	messageControl  = "has a control character that the API server would refuse or alter: remove it"
 	messageSize     = `spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`
 )
 
@@ -192,7 +193,7 @@ func validateAnnotations(annotations map[string]string, at *field.Path) field.Er
 	faults := apivalidation.ValidateAnnotations(annotations, at)
 	for name, value := range annotations {
 		if !plain(value) {
-			faults = append(faults, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "has a control character that the API server would refuse or alter: remove it"))
+			faults = append(faults, field.Invalid(at.Key(short(name)), field.OmitValueType{}, messageControl))
 		}
 	}
 
