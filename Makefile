@@ -220,7 +220,7 @@ CONTROL_PLANE := $(addprefix $(BIN)/,crossplane kubectl $(if $(E2E_KUBECONFIG),,
 e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Show on a real control plane that every guarantee holds. RUN=Create runs one test.
 	cd test/e2e && CGO_ENABLED=0 go build -o $(BIN)/function-fixture ./cmd/fixture
 	CGO_ENABLED=0 go build -o $(BIN)/samples ./test/sample/write
-	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '//^$(RUN)$$') -v .
+	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
 
 .PHONY: load
 load: ## Write docs/load.md: what 500 MarkdownViews at once take.

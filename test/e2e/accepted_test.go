@@ -2,8 +2,11 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +17,8 @@ import (
 
 // Accepted shows that the API server accepts all that the function composes: for
 // each of many random MarkdownViews with random Inputs, it asks the API server to
-// apply the MarkdownView and what is composed of it, and to store nothing.
+// apply the MarkdownView and what is composed of it, and to store nothing. What
+// it would store has every text as it was sent.
 func Accepted(k *kit) {
 	dir := k.TempDir()
 	_, err := k.run("samples", dir, "--n=2000", "--namespace="+k.namespace)
@@ -61,5 +65,17 @@ func (k *kit) dryRun(file string) error {
 		}
 		return k.Create(k.Context(), u, client.DryRunAll)
 	}
-	return k.Apply(k.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("e2e"), client.ForceOwnership, client.DryRunAll)
+	sent := u.DeepCopy()
+	if err := k.Apply(k.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("e2e"), client.ForceOwnership, client.DryRunAll); err != nil {
+		return err
+	}
+	if u.GetUID() == "" {
+		return errors.New("the API server has not answered with an object")
+	}
+	for _, name := range []string{"data", "binaryData"} {
+		if !reflect.DeepEqual(sent.Object[name], u.Object[name]) {
+			return fmt.Errorf("the API server would store another %s", name)
+		}
+	}
+	return nil
 }

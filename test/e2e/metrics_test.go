@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -94,21 +93,17 @@ func (k *kit) kubeStateMetrics(config, role string) string {
 	k.must(clientcmd.WriteToFile(*kubeconfig, filepath.Join(dir, "kubeconfig")))
 	k.must(os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o644))
 
-	ports := [2]string{}
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		k.must(err)
-		_, ports[i], err = net.SplitHostPort(l.Addr().String())
-		k.must(err)
-		k.must(l.Close())
-	}
+	port, err := controlplane.FreePort()
+	k.must(err)
+	telemetry, err := controlplane.FreePort()
+	k.must(err)
 	k.must(controlplane.Run(k.Context(), filepath.Join(k.Bin, "kube-state-metrics"), filepath.Join(k.logs, "kube-state-metrics.log"),
 		"--kubeconfig="+filepath.Join(dir, "kubeconfig"),
 		"--custom-resource-state-only",
 		"--custom-resource-state-config-file="+filepath.Join(dir, "config.yaml"),
-		"--host=127.0.0.1", "--port="+ports[0],
-		"--telemetry-host=127.0.0.1", "--telemetry-port="+ports[1]))
-	return "http://127.0.0.1:" + ports[0] + "/metrics"
+		"--host=127.0.0.1", fmt.Sprintf("--port=%d", port),
+		"--telemetry-host=127.0.0.1", fmt.Sprintf("--telemetry-port=%d", telemetry)))
+	return fmt.Sprintf("http://127.0.0.1:%d/metrics", port)
 }
 
 func httpGet(ctx context.Context, url string) (string, error) {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -64,6 +65,7 @@ type ControlPlane struct {
 	crossplaneHealth  int
 
 	cancel context.CancelFunc
+	stop   sync.Once
 }
 
 // Start a control plane. What was started is stopped again when it cannot be
@@ -115,8 +117,13 @@ func (cp *ControlPlane) start(ctx, background context.Context) error {
 	return cp.startRuntime(background)
 }
 
-// Stop every process, those that the others need last.
+// Stop every process, those that the others need last. A second call, as when a
+// run is interrupted while it ends, waits for the first.
 func (cp *ControlPlane) Stop() {
+	cp.stop.Do(cp.stopAll)
+}
+
+func (cp *ControlPlane) stopAll() {
 	cp.cancel()
 	if cp.runtime != nil {
 		cp.runtime.stop()

@@ -81,7 +81,7 @@ func (i *Installer) Install(ctx context.Context, p Package) error {
 
 // WaitHealthy waits until a package is installed and healthy.
 func (i *Installer) WaitHealthy(ctx context.Context, kind, name string) error {
-	return Eventually(ctx, time.Minute, func(ctx context.Context) error {
+	return Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(packageKind(kind))
 		if err := i.Client.Get(ctx, client.ObjectKey{Name: name}, u); err != nil {

@@ -14,8 +14,8 @@ const (
 	lastPort  = 32000
 )
 
-// freePort is a random free port of loopback.
-func freePort() (int, error) {
+// FreePort is a random free port of loopback.
+func FreePort() (int, error) {
 	for range 100 {
 		port := firstPort + rand.IntN(lastPort-firstPort)
 		l, err := net.Listen("tcp", address(port))
@@ -30,7 +30,7 @@ func freePort() (int, error) {
 // freePorts sets each of the ports to a free one.
 func freePorts(ports ...*int) error {
 	for _, p := range ports {
-		port, err := freePort()
+		port, err := FreePort()
 		if err != nil {
 			return err
 		}
