@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
@@ -23,7 +22,7 @@ func owned(u *unstructured.Unstructured) ([]fieldpath.Path, error) {
 			continue
 		}
 		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(m.FieldsV1.Raw)); err != nil {
+		if err := set.FromJSON(m.FieldsV1.GetRawReader()); err != nil {
 			return nil, fmt.Errorf("cannot read managedFields of %s: %w", u.GetName(), err)
 		}
 		for p := range set.Leaves().All() {

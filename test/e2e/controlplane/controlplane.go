@@ -85,7 +85,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	cp.cancel = cancel
 
 	if err := cp.start(ctx, background); err != nil {
-		cp.Stop() //nolint:contextcheck // What has begun ends, even if the caller waits no longer.
+		cp.Stop()
 		return nil, err
 	}
 	return cp, nil
