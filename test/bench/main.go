@@ -35,7 +35,7 @@ var peers embed.FS
 const (
 	ours       = "ours"
 	minimum    = "minimum"
-	tuned      = "minimum, GOGC=400"
+	tuned      = "minimum GOGC=400"
 	noop       = "no-op"
 	templating = "go-templating"
 )
