@@ -20,12 +20,13 @@ import (
 // apply the MarkdownView and what is composed of it, and to store nothing. What
 // it would store has every text as it was sent.
 func Accepted(k *kit) {
+	const n = 3000
 	dir := k.TempDir()
-	_, err := k.run("samples", dir, "--n=2000", "--namespace="+k.namespace)
+	_, err := k.run("samples", dir, fmt.Sprintf("--n=%d", n), "--namespace="+k.namespace)
 	k.must(err)
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	k.must(err)
-	if len(files) != 2000*4 {
+	if len(files) != 4*n {
 		k.Fatalf("each sample is a MarkdownView and three resources: got %d files", len(files))
 	}
 
