@@ -18,7 +18,7 @@ func TestSoak(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, []string{memoryLimit}, "--insecure")
+	p := start(t, []string{memoryLimit, manyCPUs}, "--insecure")
 	l := startLoad(t, dial(t, p.address, insecure.NewCredentials()), callers, settled(request("soak", 900<<10)))
 
 	var peaks [10]float64

@@ -103,8 +103,14 @@ func degraded(v view, want desired, seen observed) condition {
 		// was before, so they confirm a fault that is known and make no new one.
 		known := v.condition(TypeDegraded).Status == statusTrue && v.condition(TypeDegraded).Reason == reason
 		if reason != "" && (d.caughtUp() || known) {
-			return condition{TypeDegraded, statusTrue, reason, fmt.Sprintf("Deployment %s cannot roll out: %s: see kubectl describe pods -n %s -l %s=%s",
-				v.viewerName(), strings.TrimSuffix(line(cause), "."), v.namespace(), labelInstance, v.instance())}
+			// Pods that cannot be created have nothing to describe.
+			where := "pods"
+			if reason == ReasonReplicaFailure {
+				where = "replicasets"
+			}
+
+			return condition{TypeDegraded, statusTrue, reason, fmt.Sprintf("Deployment %s cannot roll out: %s: see kubectl describe %s -n %s -l %s=%s",
+				v.viewerName(), strings.TrimSuffix(line(cause), "."), where, v.namespace(), labelInstance, v.instance())}
 		}
 	}
 

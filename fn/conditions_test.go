@@ -160,7 +160,7 @@ func TestDegraded(t *testing.T) {
 		"Failing": {
 			reason:     "Pods cannot be created, which is why nothing progresses",
 			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `, ` + failing + `]}}`,
-			want:       condition{"Degraded", "True", "ReplicaFailure", "Deployment viewer-sample cannot roll out: pods are forbidden" + hint},
+			want:       condition{"Degraded", "True", "ReplicaFailure", "Deployment viewer-sample cannot roll out: pods are forbidden: see kubectl describe replicasets -n default -l app.kubernetes.io/instance=sample"},
 		},
 		"Mended": {
 			reason:     "What was stuck is not what is asked for now",

@@ -230,7 +230,7 @@ func TestLife(t *testing.T) {
 				status:    "Available",
 				available: "RollingOut: Viewers serve the book while a change rolls out",
 				degraded: `ReplicaFailure: Deployment viewer-sample cannot roll out: pods "viewer" is forbidden: exceeded quota: pods: ` +
-					`see kubectl describe pods -n docs -l app.kubernetes.io/instance=sample`,
+					`see kubectl describe replicasets -n docs -l app.kubernetes.io/instance=sample`,
 				events: []string{"ReplicaFailure"},
 			},
 		},

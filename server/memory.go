@@ -15,7 +15,7 @@ import (
 const collectorPercent = 400
 
 // tuneCollector lets the garbage collector run seldom, and tells it to stay below
-// 90 % of the memory limit of the container, so that a burst of large requests
+// 80 % of the memory limit of the container, so that a burst of large requests
 // costs collections rather than the process. The rest is for what the runtime
 // does not count. GOGC and GOMEMLIMIT in the environment win: the runtime has
 // read them already.
@@ -27,7 +27,7 @@ func tuneCollector(cgroup fs.FS) {
 		return
 	}
 	if limit, ok := containerMemory(cgroup); ok {
-		debug.SetMemoryLimit(limit / 10 * 9)
+		debug.SetMemoryLimit(limit / 5 * 4)
 	}
 }
 

@@ -64,8 +64,8 @@ func TestTuneCollector(t *testing.T) {
 		want   want
 	}{
 		"Container": {
-			reason: "The garbage collector runs seldom, and is told nine tenths of what the container may use.",
-			want:   want{limit: 900_000_000, percent: 400},
+			reason: "The garbage collector runs seldom, and is told four fifths of what the container may use.",
+			want:   want{limit: 800_000_000, percent: 400},
 		},
 		"EnvironmentLimit": {
 			reason: "A limit in the environment is left as the runtime read it.",
@@ -75,7 +75,7 @@ func TestTuneCollector(t *testing.T) {
 		"EnvironmentPercent": {
 			reason: "A percentage in the environment is left as the runtime read it.",
 			gogc:   "100",
-			want:   want{limit: 900_000_000, percent: 100},
+			want:   want{limit: 800_000_000, percent: 100},
 		},
 	}
 	for name, tc := range cases {

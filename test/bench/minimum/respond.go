@@ -128,8 +128,13 @@ func (o *observed) degradation(v *view, revision string) condition {
 	}
 	known := v.wasDegraded && v.degradedReason == o.failure
 	if o.failure != "" && o.revision == revision && (o.observedGeneration >= o.generation || known) {
-		return condition{"Degraded", o.failure, fmt.Sprintf("Deployment viewer-%s cannot roll out: %s: see kubectl describe pods -n %s -l %s=%s",
-			v.name, strings.TrimSuffix(o.failureMessage, "."), v.namespace, labelInstance, v.name), true}
+		where := "pods"
+		if o.failure == "ReplicaFailure" {
+			where = "replicasets"
+		}
+
+		return condition{"Degraded", o.failure, fmt.Sprintf("Deployment viewer-%s cannot roll out: %s: see kubectl describe %s -n %s -l %s=%s",
+			v.name, strings.TrimSuffix(o.failureMessage, "."), where, v.namespace, labelInstance, v.name), true}
 	}
 
 	return condition{"Degraded", "AsExpected", "Nothing is known to be wrong", false}
