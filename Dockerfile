@@ -3,8 +3,8 @@
 # it writes no file.
 #
 # `make xpkg` builds the same image without Docker, from this file: its last
-# stage is the one place for files, user and entrypoint, its first line that for
-# the Go release that releases are built with. How the binary is built is said by
+# stage is the one place for files, user and entrypoint, its first the one for the
+# Go release that releases are built with. How the binary is built is said by
 # `make runtime` alone.
 FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26.8 AS build
 ARG TARGETARCH

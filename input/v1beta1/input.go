@@ -22,7 +22,7 @@ type Input struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// ViewerImage is the mdBook image of a MarkdownView that names none.
-	// Defaults to an image pinned by the function.
+	// Defaults to the release of mdBook that the function names.
 	// +optional
 	ViewerImage string `json:"viewerImage,omitempty"`
 
