@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 )
 
 // A condition, of an XR or of a Deployment.
@@ -47,6 +48,8 @@ const (
 	ReasonInvalidInput = "InvalidInput"
 	// ReasonMissing (true): a composed resource that had been there is gone.
 	ReasonMissing = "Missing"
+	// ReasonPaused (true): somebody paused the Deployment, so no change rolls out.
+	ReasonPaused = "Paused"
 	// ReasonReplicaFailure (true): pods cannot be created.
 	ReasonReplicaFailure = "ReplicaFailure"
 	// ReasonProgressDeadlineExceeded (true): pods do not become available.
@@ -79,12 +82,13 @@ func (x xr) settled() bool {
 // is not known, because the XR or the Input has faults.
 func available(v view, d *deploymentState, want *desired) condition {
 	asked := d != nil && (want == nil || d.asked(*want))
+	none := d != nil && d.wanted() == 0 && (want == nil || ptr.Deref(want.deployment.Spec.Replicas, 0) == 0)
 	switch {
 	case d.serving() && asked && d.rolledOut():
 		return condition{TypeAvailable, statusTrue, ReasonAvailable, "Viewers serve the book"}
 	case d.serving():
 		return condition{TypeAvailable, statusTrue, ReasonRollingOut, "Viewers serve the book while a change rolls out"}
-	case asked && d.wanted() == 0:
+	case none:
 		return condition{TypeAvailable, statusTrue, ReasonScaledToZero, "No viewer is wanted, so none serves the book"}
 	case v.settled():
 		return condition{TypeAvailable, statusFalse, ReasonUnavailable, "No viewer serves the book"}
@@ -98,6 +102,10 @@ func degraded(v view, want desired, seen observed) condition {
 		return condition{TypeDegraded, statusTrue, ReasonMissing, strings.Join(names, ", ") + " had been there and is gone: it is created again"}
 	}
 	if d := seen.deployment; d != nil && d.revision() == revisionOf(want) {
+		if d.paused() {
+			return condition{TypeDegraded, statusTrue, ReasonPaused, fmt.Sprintf("Deployment %s is paused, so no change rolls out: kubectl rollout resume deployment -n %s %s",
+				v.viewerName(), v.namespace(), v.viewerName())}
+		}
 		reason, cause := d.failure()
 		// Until the Deployment has caught up its conditions are about what it
 		// was before, so they confirm a fault that is known and make no new one.

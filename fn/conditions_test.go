@@ -111,8 +111,14 @@ func TestAvailableAtZero(t *testing.T) {
 	want, _ := compose(v)
 	d := stateOf[deploymentState](t, `{spec: {replicas: 0, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: `+settledRevision+`}}}}}`)
 
-	if diff := cmp.Diff(condition{"Available", "True", "ScaledToZero", "No viewer is wanted, so none serves the book"}, available(v, d, &want)); diff != "" {
+	zero := condition{"Available", "True", "ScaledToZero", "No viewer is wanted, so none serves the book"}
+	if diff := cmp.Diff(zero, available(v, d, &want)); diff != "" {
 		t.Errorf("A MarkdownView that an autoscaler scaled to zero is as it should be: -want, +got:\n%s", diff)
+	}
+	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "changed"}
+	want, _ = compose(v)
+	if diff := cmp.Diff(zero, available(v, d, &want)); diff != "" {
+		t.Errorf("It stays so while another text is applied: -want, +got:\n%s", diff)
 	}
 }
 
@@ -124,6 +130,10 @@ func TestDegraded(t *testing.T) {
 		hint        = ": see kubectl describe pods -n default -l app.kubernetes.io/instance=sample"
 	)
 	asExpected := condition{"Degraded", "False", "AsExpected", "Nothing is known to be wrong"}
+	paused := condition{
+		"Degraded", "True", "Paused",
+		"Deployment viewer-sample is paused, so no change rolls out: kubectl rollout resume deployment -n default viewer-sample",
+	}
 	stuck := condition{
 		"Degraded", "True", "ProgressDeadlineExceeded",
 		`Deployment viewer-sample cannot roll out: ReplicaSet "viewer-sample-1" has timed out progressing` + hint,
@@ -177,6 +187,36 @@ func TestDegraded(t *testing.T) {
 			reason:     "What was known is another fault",
 			before:     before(t, `[{type: Degraded, status: "True", reason: Missing}]`),
 			deployment: `{metadata: {generation: 2}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
+			want:       asExpected,
+		},
+		"Paused": {
+			reason:     "Somebody has paused the Deployment, and a change waits",
+			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1, conditions: [{type: Progressing, status: Unknown, reason: DeploymentPaused}]}}`,
+			want:       paused,
+		},
+		"PausedFromTheStart": {
+			reason:     "Or it never ran",
+			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1}}`,
+			want:       paused,
+		},
+		"PausedWhenDone": {
+			reason:     "Nothing waits",
+			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1}}`,
+			want:       asExpected,
+		},
+		"PausedAtZero": {
+			reason:     "No viewer is wanted, so none waits",
+			deployment: `{metadata: {generation: 1}, spec: {paused: true, replicas: 0, ` + revision + `}, status: {observedGeneration: 1}}`,
+			want:       asExpected,
+		},
+		"PausedNotCaughtUp": {
+			reason:     "What the status says is of before",
+			deployment: `{metadata: {generation: 2}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
+			want:       asExpected,
+		},
+		"Changing": {
+			reason:     "Nobody has paused it",
+			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
 			want:       asExpected,
 		},
 		"ScaledWhileStuck": {

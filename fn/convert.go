@@ -26,18 +26,30 @@ import (
 // type instead: what a type does not declare is never looked at, and strings
 // are shared with the request.
 
+// A mode says what becomes of a field that the Go type does not know.
+type mode int
+
+const (
+	// lenient leaves it alone: it belongs to others.
+	lenient mode = iota
+	// strict makes it a fault: it is a typo.
+	strict
+	// patch does too, but for the directives of a strategic merge patch.
+	patch
+)
+
 // decode reads v into the Go value that into points to, along its JSON tags. It
-// returns a fault for every value of a wrong type, and where strict is set for
-// every field that the Go type does not know.
-func decode(v *structpb.Value, into any, path *field.Path, strict bool) field.ErrorList {
-	d := decoder{strict: strict}
+// returns a fault for every value of a wrong type, and for every field that the
+// mode does not allow.
+func decode(v *structpb.Value, into any, path *field.Path, m mode) field.ErrorList {
+	d := decoder{mode: m}
 	d.value(v, reflect.ValueOf(into).Elem(), path)
 
 	return d.faults
 }
 
 type decoder struct {
-	strict bool
+	mode   mode
 	faults field.ErrorList
 }
 
@@ -116,8 +128,26 @@ func (d *decoder) integer(v *structpb.Value, into reflect.Value, path *field.Pat
 	into.SetInt(int64(n.NumberValue))
 }
 
-// directive is the name of a directive of a strategic merge patch.
-var directive = regexp.MustCompile(`^\$(patch|retainKeys|setElementOrder/.+|deleteFromPrimitiveList/.+)$`)
+// isDirective returns whether a field is one of a strategic merge patch itself.
+func (d *decoder) isDirective(name string) bool {
+	return d.mode == patch && strings.HasPrefix(name, "$")
+}
+
+// directive adds a fault for a directive, unless it is one that a person writes.
+// With those that kubectl computes, for the order of lists, the result of a merge
+// depends on the order in which Go walks a map, and some values make it panic.
+func (d *decoder) directive(name string, v *structpb.Value, path *field.Path) {
+	switch name {
+	case "$patch":
+		if s := v.GetStringValue(); s != "replace" && s != "delete" {
+			d.faults = append(d.faults, field.NotSupported(path.Child(name), field.OmitValueType{}, []string{"replace", "delete"}))
+		}
+	case "$retainKeys":
+		d.value(v, reflect.ValueOf(new([]string)).Elem(), path.Child(name))
+	default:
+		d.faults = append(d.faults, field.Forbidden(path.Child(short(name)), "unknown directive: use $patch or $retainKeys, or leave it out"))
+	}
+}
 
 func (d *decoder) object(v *structpb.Value, into reflect.Value, path *field.Path) {
 	s, ok := v.GetKind().(*structpb.Value_StructValue)
@@ -133,11 +163,13 @@ func (d *decoder) object(v *structpb.Value, into reflect.Value, path *field.Path
 			d.value(child, into.FieldByIndex(f.index), path.Child(f.name))
 		}
 	}
-	if !d.strict {
+	if d.mode == lenient {
 		return
 	}
-	for name := range s.StructValue.GetFields() {
-		if directive.MatchString(name) {
+	for name, child := range s.StructValue.GetFields() {
+		if d.isDirective(name) {
+			d.directive(name, child, path)
+
 			continue
 		}
 		if !slices.ContainsFunc(known, func(f jsonField) bool { return f.name == name }) {
@@ -160,6 +192,11 @@ func (d *decoder) stringMap(v *structpb.Value, into reflect.Value, path *field.P
 			if isNull(child) {
 				continue
 			}
+			if d.isDirective(k) {
+				d.directive(k, child, path)
+
+				continue
+			}
 			text, ok := child.GetKind().(*structpb.Value_StringValue)
 			if !ok {
 				d.fault(path.Key(k), "must be a string")
@@ -175,6 +212,11 @@ func (d *decoder) stringMap(v *structpb.Value, into reflect.Value, path *field.P
 	into.Set(reflect.MakeMapWithSize(into.Type(), len(s.StructValue.GetFields())))
 	for k, child := range s.StructValue.GetFields() {
 		if isNull(child) {
+			continue
+		}
+		if d.isDirective(k) {
+			d.directive(k, child, path)
+
 			continue
 		}
 		elem := reflect.New(into.Type().Elem()).Elem()
@@ -205,6 +247,9 @@ func (d *decoder) list(v *structpb.Value, into reflect.Value, path *field.Path) 
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(l.ListValue.GetValues()), len(l.ListValue.GetValues())))
 	for i, child := range l.ListValue.GetValues() {
+		if d.mode != lenient && isNull(child) {
+			d.fault(path.Index(i), "must not be null")
+		}
 		d.value(child, into.Index(i), path.Index(i))
 	}
 }

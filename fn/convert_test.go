@@ -80,20 +80,20 @@ func TestDecode(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		text   string
-		strict bool
+		mode   mode
 		want   want
 	}{
 		"Everything": {
 			reason: "Every kind of value is read",
 			text: `{inlined: i, text: a, flag: true, small: 3, large: 1099511627776, texts: {k: v}, binary: {b: aGk=}, words: [x, z],
 			        requests: {cpu: 1}, port: http, ttl: 1m, nested: {deep: 1}}`,
-			strict: true,
-			want:   want{value: all},
+			mode: strict,
+			want: want{value: all},
 		},
 		"Null": {
 			reason: "Null is like absent",
 			text:   `{text: null, nested: null, words: null, large: null}`,
-			strict: true,
+			mode:   strict,
 		},
 		"UnknownLenient": {
 			reason: "A field that the type does not know is passed over",
@@ -103,8 +103,33 @@ func TestDecode(t *testing.T) {
 		"UnknownStrict": {
 			reason: "Or reported with its path and those that are known",
 			text:   `{nested: {other: 1}}`,
-			strict: true,
+			mode:   strict,
 			want:   want{faults: []string{"root.nested.other: Forbidden: unknown field: use one of deep"}},
+		},
+		"Directive": {
+			reason: "A directive of a merge is unknown where nothing is merged",
+			text:   `{nested: {$patch: delete}}`,
+			mode:   strict,
+			want:   want{faults: []string{"root.nested.$patch: Forbidden: unknown field: use one of deep"}},
+		},
+		"Directives": {
+			reason: "In a patch it is none of the fields, and has a value of its own kind",
+			text:   `{$patch: replace, $retainKeys: [text], nested: {$patch: delete}, texts: {$patch: mangle}, requests: {$retainKeys: [{}]}, binary: {$setElementOrder/x: [a]}}`,
+			mode:   patch,
+			want: want{
+				value: everything{Texts: map[string]string{}, Requests: corev1.ResourceList{}, Binary: map[string][]byte{}},
+				faults: []string{
+					"root.binary.$setElementOrder/x: Forbidden: unknown directive: use $patch or $retainKeys, or leave it out",
+					"root.requests.$retainKeys[0]: Invalid value: must be a string",
+					`root.texts.$patch: Unsupported value: supported values: "replace", "delete"`,
+				},
+			},
+		},
+		"NullItem": {
+			reason: "An item that is null is not the zero of its type",
+			text:   `{words: [null]}`,
+			mode:   patch,
+			want:   want{value: everything{Words: []string{""}}, faults: []string{"root.words[0]: Invalid value: must not be null"}},
 		},
 		"WrongTypes": {
 			reason: "Every wrong type is reported, and the rest is read",
@@ -147,7 +172,7 @@ func TestDecode(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := everything{}
-			faults := decode(structpb.NewStructValue(object(t, tc.text)), &got, field.NewPath("root"), tc.strict)
+			faults := decode(structpb.NewStructValue(object(t, tc.text)), &got, field.NewPath("root"), tc.mode)
 
 			if diff := cmp.Diff(tc.want.faults, messages(faults)); diff != "" {
 				t.Errorf("\n%s\nfaults: -want, +got:\n%s", tc.reason, diff)

@@ -28,8 +28,8 @@ func matches(image reference.Named, pattern string) bool {
 	name, version := splitPattern(pattern)
 
 	// The pattern has been validated, so an error cannot occur; were there one,
-	// the image would not match.
-	if ok, _ := path.Match(name, image.Name()); !ok {
+	// the image would not match. A bracket is part of an IPv6 address.
+	if ok, _ := path.Match(strings.ReplaceAll(name, "[", `\[`), image.Name()); !ok {
 		return false
 	}
 	if version == "" {
@@ -63,6 +63,17 @@ func splitPattern(pattern string) (name, version string) {
 	}
 
 	return name, version
+}
+
+// qualified returns an image with its registry, so that no setting of a node says
+// which one is meant.
+func qualified(image string) string {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return image
+	}
+
+	return named.String()
 }
 
 // exampleOf returns the name of an image that matches the name of a pattern, if

@@ -1,9 +1,9 @@
 package fn
 
 import (
+	"bytes"
 	"fmt"
-	"maps"
-	"reflect"
+	"slices"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,20 +22,26 @@ type observed struct {
 // The states hold what the function reads of an observed resource, nothing
 // else: what they do not declare is not decoded.
 
+// An identity is where a resource lives.
+type identity struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+}
+
 type configMapState struct {
-	Metadata struct {
-		Namespace string `json:"namespace"`
-	} `json:"metadata"`
+	Metadata   identity          `json:"metadata"`
 	Data       map[string]string `json:"data"`
 	BinaryData map[string][]byte `json:"binaryData"`
 }
 
 type deploymentState struct {
 	Metadata struct {
-		Namespace  string `json:"namespace"`
-		Generation int64  `json:"generation"`
+		identity
+
+		Generation int64 `json:"generation"`
 	} `json:"metadata"`
 	Spec struct {
+		Paused   bool   `json:"paused"`
 		Replicas *int32 `json:"replicas"`
 		Template struct {
 			Metadata struct {
@@ -57,10 +63,8 @@ type deploymentState struct {
 }
 
 type serviceState struct {
-	Metadata struct {
-		Namespace string `json:"namespace"`
-	} `json:"metadata"`
-	Spec struct {
+	Metadata identity `json:"metadata"`
+	Spec     struct {
 		ClusterIP string `json:"clusterIP"`
 	} `json:"spec"`
 	Status struct {
@@ -80,39 +84,59 @@ func observe(req *fnv1.RunFunctionRequest) observed {
 	}
 }
 
-// moved returns a fault when the Input names another namespace than the one in
-// which resources of a cluster-scoped XR live. Crossplane leaves those where they
-// are, and would create what is missing in the other one.
+// moved returns a fault when resources live elsewhere than they would be composed
+// now: in another namespace than the Input or the claim of a cluster-scoped XR
+// names, or under another name, as one that another function has composed with the
+// same key. Crossplane never moves or renames a resource.
 func (o observed) moved(v view) field.ErrorList {
-	if v.Metadata.Namespace != "" {
-		return nil
+	type home struct {
+		key, name string
+		identity
 	}
-	var homes []string
+	var homes []home
 	if o.configMap != nil {
-		homes = append(homes, o.configMap.Metadata.Namespace)
+		homes = append(homes, home{keyConfigMap, v.configMapName(), o.configMap.Metadata})
 	}
 	if o.deployment != nil {
-		homes = append(homes, o.deployment.Metadata.Namespace)
+		homes = append(homes, home{keyDeployment, v.viewerName(), o.deployment.Metadata.identity})
 	}
 	if o.service != nil {
-		homes = append(homes, o.service.Metadata.Namespace)
+		homes = append(homes, home{keyService, v.viewerName(), o.service.Metadata})
 	}
-	for _, home := range homes {
-		if home != "" && home != v.namespace() {
-			return field.ErrorList{field.Forbidden(field.NewPath("input", "namespace"),
-				fmt.Sprintf("the resources live in %q, and no resource can be moved: name that namespace, or delete the XR first", short(home)))}
+
+	var faults field.ErrorList
+	for _, h := range homes {
+		if h.Name != "" && h.Name != h.name {
+			faults = append(faults, field.Forbidden(field.NewPath("observed", "resources").Key(h.key),
+				fmt.Sprintf("is %q, composed by something else, and Crossplane never renames a resource: delete it, and it is made again as %q", short(h.Name), h.name)))
+		}
+	}
+	elsewhere := func(h home) bool { return h.Namespace != "" && h.Namespace != v.namespace() }
+	if i := slices.IndexFunc(homes, elsewhere); i >= 0 && v.Metadata.Namespace == "" {
+		faults = append(faults, field.Forbidden(v.namespacePath(),
+			fmt.Sprintf("the resources live in %q, and no resource can be moved: go back to that namespace, or delete the XR first", short(homes[i].Namespace))))
+	}
+
+	return faults
+}
+
+// ready returns whether the files are the ones asked for now. Keys of others stay
+// theirs, and one of ours that is asked for no more shows in the revision.
+func (s *configMapState) ready(want desired) bool {
+	return s != nil &&
+		holds(s.Data, want.configMap.Data, func(a, b string) bool { return a == b }) &&
+		holds(s.BinaryData, want.configMap.BinaryData, bytes.Equal)
+}
+
+// holds returns whether a map has every entry of another one.
+func holds[V any](all, some map[string]V, equal func(a, b V) bool) bool {
+	for name, want := range some {
+		if got, ok := all[name]; !ok || !equal(got, want) {
+			return false
 		}
 	}
 
-	return nil
-}
-
-// ready returns whether the content is the one asked for now.
-func (s *configMapState) ready(want desired) bool {
-	return s != nil &&
-		maps.Equal(s.Data, want.configMap.Data) &&
-		len(s.BinaryData) == len(want.configMap.BinaryData) &&
-		(len(s.BinaryData) == 0 || reflect.DeepEqual(s.BinaryData, want.configMap.BinaryData))
+	return true
 }
 
 // ready returns whether the Service can be reached as its type asks.
@@ -154,6 +178,13 @@ func (s *deploymentState) rolledOut() bool {
 // wanted is how many viewers the Deployment asks for, whoever set the number.
 func (s *deploymentState) wanted() int32 {
 	return ptr.Deref(s.Spec.Replicas, 1)
+}
+
+// paused returns whether somebody has paused the Deployment, so that what is asked
+// for does not roll out.
+func (s *deploymentState) paused() bool {
+	return s.Spec.Paused && s.caughtUp() &&
+		(s.Status.UpdatedReplicas < s.Status.Replicas || s.Status.Replicas == 0 && s.wanted() > 0)
 }
 
 func (s *deploymentState) serving() bool {

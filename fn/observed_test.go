@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"cmp"
 	"testing"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -31,7 +32,7 @@ func stateOf[T any](t *testing.T, text string) *T {
 		return nil
 	}
 	s := new(T)
-	if faults := decode(structpb.NewStructValue(object(t, text)), s, nil, false); len(faults) > 0 {
+	if faults := decode(structpb.NewStructValue(object(t, text)), s, nil, lenient); len(faults) > 0 {
 		t.Fatal(faults)
 	}
 
@@ -139,8 +140,9 @@ func TestConfigMapReady(t *testing.T) {
 		"Same":    {reason: "It holds the content asked for now", observed: `{data: {SUMMARY.md: "# Summary"}}`, want: true},
 		"Changed": {reason: "It holds another text", observed: `{data: {SUMMARY.md: "# summary"}}`},
 		"Missing": {reason: "It lacks a file", observed: `{data: {}}`},
-		"Removed": {reason: "It still holds a file that was removed", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`},
-		"Binary":  {reason: "It holds a file that nobody asked for", observed: `{data: {SUMMARY.md: "# Summary"}, binaryData: {x.png: aGk=}}`},
+		"Removed": {reason: "It still holds a file that was removed, which the revision tells", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`, want: true},
+		"Others":  {reason: "A key that somebody else has added is theirs", observed: `{data: {SUMMARY.md: "# Summary", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, want: true},
+		"Binary":  {reason: "It holds the text in the other of the two maps", observed: `{data: {}, binaryData: {SUMMARY.md: IyBTdW1tYXJ5}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +224,9 @@ func TestMoved(t *testing.T) {
 		configMap  string
 		deployment string
 		service    string
+		claim      string
 		want       int
+		path       string
 	}{
 		"Nothing":    {reason: "Before anything is there any namespace will do", input: "books"},
 		"Home":       {reason: "Nothing moves", input: "books", configMap: "books", deployment: "books", service: "books"},
@@ -230,12 +234,13 @@ func TestMoved(t *testing.T) {
 		"ConfigMap":  {reason: "One resource that stays behind is enough", input: "other", configMap: "books", want: 1},
 		"Deployment": {reason: "Whichever it is", input: "other", deployment: "books", want: 1},
 		"Service":    {reason: "Whichever it is", input: "other", service: "books", want: 1},
+		"Claim":      {reason: "Whoever names the namespace", claim: "other", service: "books", want: 1, path: "spec.claimRef.namespace"},
 		"Namespaced": {reason: "Where those of a namespaced XR live is up to Crossplane", namespace: "a", input: "other", service: "b"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := view{}
-			v.Metadata.Namespace, v.input.Namespace = tc.namespace, tc.input
+			v.Metadata.Namespace, v.input.Namespace, v.Spec.ClaimRef.Namespace = tc.namespace, tc.input, tc.claim
 			o := observed{}
 			if tc.configMap != "" {
 				o.configMap = stateOf[configMapState](t, "{metadata: {namespace: "+tc.configMap+"}}")
@@ -246,8 +251,12 @@ func TestMoved(t *testing.T) {
 			if tc.service != "" {
 				o.service = stateOf[serviceState](t, "{metadata: {namespace: "+tc.service+"}}")
 			}
-			if got := o.moved(v); len(got) != tc.want {
-				t.Errorf("\n%s\nmoved(...): got %v, want %d faults", tc.reason, got, tc.want)
+			got := o.moved(v)
+			if len(got) != tc.want {
+				t.Fatalf("\n%s\nmoved(...): got %v, want %d faults", tc.reason, got, tc.want)
+			}
+			if path := cmp.Or(tc.path, "input.namespace"); tc.want > 0 && got[0].Field != path {
+				t.Errorf("\n%s\nmoved(...): got a fault of %s, want one of %s", tc.reason, got[0].Field, path)
 			}
 		})
 	}

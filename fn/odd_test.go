@@ -65,7 +65,7 @@ func TestOddRequests(t *testing.T) {
 		"BadPullSecret":    {reason: "A Secret cannot have this name", change: inputOf(object{"imagePullSecrets": []any{object{"name": "A"}}}), fault: `input.imagePullSecrets[0].name: Invalid value: "A"`},
 		"NullQuantity":     {reason: "Null is nothing, not zero", change: inputOf(object{"resources": object{"limits": object{"memory": nil}}})},
 		"OddDirective":     {reason: "A typo after a dollar is a typo", change: inputOf(object{"$allowedImages": []any{}}), fault: "input.$allowedImages: Forbidden: unknown field"},
-		"OddPatch":         {reason: "In a template too", change: template("deployment", pod(object{"containers": []any{object{"name": "mdbook", "$pacth": "delete"}}})), fault: "$pacth: Forbidden: unknown field"},
+		"OddPatch":         {reason: "In a template too", change: template("deployment", pod(object{"containers": []any{object{"name": "mdbook", "$pacth": "delete"}}})), fault: "$pacth: Forbidden: unknown directive"},
 		"ControlCharacter": {reason: "The API server cannot read it", change: inputOf(object{"annotations": object{"note": "a\u0080b"}}), fault: "input.annotations[note]: Invalid value: has a control character"},
 		"ServiceControl":   {reason: "Nor on the Service", change: inputOf(object{"service": object{"annotations": object{"note": "a\u0080b"}}}), fault: "input.service.annotations[note]: Invalid value: has a control character"},
 		"TemplateControl":  {reason: "Nor anywhere in a template", change: template("service", object{"spec": object{"ports": []any{object{"port": 80.0, "name": "\x7feb"}}}}), fault: "input.templates.service.spec.ports[0].name: Invalid value: has a control character"},
@@ -82,6 +82,29 @@ func TestOddRequests(t *testing.T) {
 		"NoMap":            {reason: "Files that are no map", change: spec("markdowns", []any{"SUMMARY.md"}), fault: "spec.markdowns: Invalid value: must be an object"},
 		"TextOfNothing":    {reason: "A file of no kind", change: spec("markdowns", object{"SUMMARY.md": &structpb.Value{}}), fault: "spec.markdowns is empty"},
 		"NullFile":         {reason: "A file that is null is none", change: spec("markdowns", object{"SUMMARY.md": "# Summary\n", "page.md": nil})},
+		"OrderOfElements":  {reason: "A list without a merge key has no order to set", change: template("deployment", pod(object{"$setElementOrder/tolerations": []any{object{"key": "a"}}, "tolerations": []any{object{"key": "a", "operator": "Exists"}}})), fault: "input.templates.deployment.spec.template.spec.$setElementOrder/tolerations: Forbidden: unknown directive"},
+		"RetainObjects":    {reason: "Keys are texts", change: template("deployment", object{"spec": object{"strategy": object{"type": "Recreate", "$retainKeys": []any{object{"type": "x"}}}}}), fault: "input.templates.deployment.spec.strategy.$retainKeys[0]: Invalid value: must be a string"},
+		"RetainOfItem":     {reason: "Also in an item of a list", change: template("deployment", pod(object{"volumes": []any{object{"name": "output", "$retainKeys": []any{"name", object{}}}}})), fault: "$retainKeys[1]: Invalid value: must be a string"},
+		"DeleteFromList":   {reason: "Taken away and put in at once has no outcome", change: template("deployment", pod(object{"containers": []any{object{"name": "mdbook", "args": []any{"x", "serve"}, "$deleteFromPrimitiveList/args": []any{"serve"}}}})), fault: "$deleteFromPrimitiveList/args: Forbidden: unknown directive"},
+		"OddPatches":       {reason: "Every fault is told, in the same words each time", change: template("deployment", object{"spec": object{"$patch": "mangle"}, "metadata": object{"$patch": "foo"}}), fault: `input.templates.deployment.metadata.$patch: Unsupported value: supported values: "replace", "delete"; input.templates.deployment.spec.$patch`},
+		"RetainKeys":       {reason: "What a person writes works", change: template("deployment", object{"spec": object{"strategy": object{"type": "Recreate", "$retainKeys": []any{"type"}}}})},
+		"NullItem":         {reason: "An item that is null is none", change: template("deployment", pod(object{"tolerations": []any{nil}})), fault: "spec.tolerations[0]: Invalid value: must not be null"},
+		"TwoPorts":         {reason: "Ports are merged by their number, and have names of their own", change: template("service", object{"spec": object{"ports": []any{object{"name": "http", "port": 8080.0, "targetPort": "http"}}}}), fault: `input.templates.service.spec.ports: Forbidden: two ports are named "http": ports are merged by their number, so to change that of ours take it away with {port: 80, $patch: delete}`},
+		"OtherPort":        {reason: "And then it works", change: template("service", object{"spec": object{"ports": []any{object{"name": "http", "port": 8080.0, "targetPort": "http"}, object{"port": 80.0, "$patch": "delete"}}}})},
+		"PodAnnotations":   {reason: "The revision counts too", change: template("deployment", object{"spec": object{"template": object{"metadata": object{"annotations": object{"a": strings.Repeat("x", 256<<10-1)}}}}}), fault: "input.templates.deployment.spec.template.metadata.annotations: Too long"},
+		"OtherName": {
+			reason: "Crossplane keeps the name of what another function has composed, and the pods would not find it",
+			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
+				t.Helper()
+				req.GetObserved().GetResources()["configmap"].GetResource().GetFields()["metadata"].GetStructValue().Fields["name"] = valueOf(t, "legacy")
+			},
+			fault: `observed.resources[configmap]: Forbidden: is "legacy", composed by something else, and Crossplane never renames a resource: delete it, and it is made again as "markdowns-sample"`,
+		},
+		"OtherNamespace": {
+			reason: "What lives elsewhere is another resource",
+			change: desiredOf("service", object{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "viewer-sample", "namespace": "elsewhere"}}),
+			fault:  "desired.resources[service]: Forbidden",
+		},
 		"Directives": {
 			reason: "Directives of a merge patch that are none",
 			change: template("deployment", pod(object{"$setElementOrder/containers": 5.0, "$retainKeys": "x", "containers": []any{object{"name": "mdbook", "$deleteFromPrimitiveList/args": object{}}}})),

@@ -55,7 +55,7 @@ func compareDecode[T any](t *testing.T, v *structpb.Value) {
 		t.Fatalf("cannot encode: %v", err)
 	}
 	got, want := new(T), new(T)
-	faults := decode(v, got, nil, false)
+	faults := decode(v, got, nil, lenient)
 	err = kjson.UnmarshalCaseSensitivePreserveInts(b, want)
 	for _, fault := range faults {
 		// What we read less of than JSON does, and say so.
@@ -78,7 +78,7 @@ func TestDecodeLargeNumbers(t *testing.T) {
 		exact: exact, -exact: -exact, exact + 2: 0, -exact - 2: 0, math.MaxInt64: 0, math.Inf(1): 0, math.NaN(): 0,
 	} {
 		var got int64
-		faults := decode(structpb.NewNumberValue(n), &got, nil, true)
+		faults := decode(structpb.NewNumberValue(n), &got, nil, strict)
 		if got != want || (want == 0) != (len(faults) == 1) {
 			t.Errorf("decode %v: want %d, got %d with faults %v", n, want, got, faults)
 		}
@@ -125,7 +125,7 @@ func compareEncode[T any](t *testing.T, text []byte) {
 	t.Helper()
 
 	object, v := new(T), &structpb.Value{}
-	if v.UnmarshalJSON(text) != nil || len(decode(v, object, nil, false)) > 0 {
+	if v.UnmarshalJSON(text) != nil || len(decode(v, object, nil, lenient)) > 0 {
 		return
 	}
 	b, err := encode(object).MarshalJSON()

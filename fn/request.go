@@ -14,11 +14,11 @@ import (
 // typo; the XR is not, because it holds fields of Crossplane and of others.
 func read(req *fnv1.RunFunctionRequest) (view, field.ErrorList) {
 	v := view{}
-	faults := decode(structpb.NewStructValue(req.GetObserved().GetComposite().GetResource()), &v.xr, nil, false)
+	faults := decode(structpb.NewStructValue(req.GetObserved().GetComposite().GetResource()), &v.xr, nil, lenient)
 	// The XRD of another author may mean something else by a name in its status.
 	faults = slices.DeleteFunc(faults, func(f *field.Error) bool { return strings.HasPrefix(f.Field, "status.") })
 	if req.GetInput() != nil {
-		faults = append(faults, decode(structpb.NewStructValue(req.GetInput()), &v.input, field.NewPath("input"), true)...)
+		faults = append(faults, decode(structpb.NewStructValue(req.GetInput()), &v.input, field.NewPath("input"), strict)...)
 	}
 
 	return v, faults
@@ -32,7 +32,7 @@ func state[T any](req *fnv1.RunFunctionRequest, key string) *T {
 		return nil
 	}
 	s := new(T)
-	decode(structpb.NewStructValue(r.GetResource()), s, nil, false)
+	decode(structpb.NewStructValue(r.GetResource()), s, nil, lenient)
 
 	return s
 }

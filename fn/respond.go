@@ -109,7 +109,8 @@ func conflicts(req *fnv1.RunFunctionRequest, v view) field.ErrorList {
 		keyService:    {"v1", "Service", v.viewerName()},
 	} {
 		theirs, ok := req.GetDesired().GetResources()[key]
-		if ok && identity(theirs.GetResource().GetFields()) != ours {
+		namespace := theirs.GetResource().GetFields()["metadata"].GetStructValue().GetFields()["namespace"].GetStringValue()
+		if ok && (identityOf(theirs.GetResource().GetFields()) != ours || namespace != "" && namespace != v.namespace()) {
 			faults = append(faults, field.Forbidden(field.NewPath("desired", "resources").Key(key),
 				"another function of the pipeline gives this name to another resource: rename it there"))
 		}
@@ -118,8 +119,8 @@ func conflicts(req *fnv1.RunFunctionRequest, v view) field.ErrorList {
 	return faults
 }
 
-// identity returns the apiVersion, kind and name of an object.
-func identity(object map[string]*structpb.Value) [3]string {
+// identityOf returns the apiVersion, kind and name of an object.
+func identityOf(object map[string]*structpb.Value) [3]string {
 	return [3]string{
 		object["apiVersion"].GetStringValue(),
 		object["kind"].GetStringValue(),

@@ -2,6 +2,7 @@ package fn
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 	if err := v.UnmarshalJSON(template.Raw); err != nil {
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}
-	faults := append(decode(v, new(T), at, true), validateText(v, at)...)
+	faults := append(decode(v, new(T), at, patch), validateText(v, at)...)
 	if len(faults) > 0 {
 		return composed, faults
 	}
@@ -132,6 +133,8 @@ func lookup(object map[string]any, path []string) any {
 // types are checked: the API server knows Kubernetes better.
 func validateMerged(want desired, files map[string]string, at *field.Path) field.ErrorList {
 	pod := want.deployment.Spec.Template
+	revised := pod.ObjectMeta
+	revised.Annotations = union(revised.Annotations, map[string]string{annotationRevision: revision(&corev1.ConfigMap{}, pod)})
 	faults := validateExtra(want.configMap, files, at.Child("configMap"))
 	for _, m := range []struct {
 		meta metav1.ObjectMeta
@@ -139,7 +142,7 @@ func validateMerged(want desired, files map[string]string, at *field.Path) field
 	}{
 		{want.configMap.ObjectMeta, at.Child("configMap")},
 		{want.deployment.ObjectMeta, at.Child("deployment")},
-		{pod.ObjectMeta, at.Child("deployment", "spec", "template")},
+		{revised, at.Child("deployment", "spec", "template")},
 		{want.service.ObjectMeta, at.Child("service")},
 	} {
 		faults = append(faults, metav1validation.ValidateLabels(m.meta.Labels, m.at.Child("metadata", "labels"))...)
@@ -152,8 +155,21 @@ func validateMerged(want desired, files map[string]string, at *field.Path) field
 		faults = append(faults, field.Required(at.Child("deployment", "spec", "template", "spec", "containers"),
 			"the container "+containerName+" and its image must stay"))
 	}
-	if len(want.service.Spec.Ports) == 0 {
-		faults = append(faults, field.Required(at.Child("service", "spec", "ports"), "a port must stay"))
+
+	return append(faults, validatePorts(want.service.Spec.Ports, at.Child("service", "spec", "ports"))...)
+}
+
+func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
+	if len(ports) == 0 {
+		return field.ErrorList{field.Required(at, "a port must stay")}
+	}
+	var faults field.ErrorList
+	known := map[string]bool{}
+	for _, p := range ports {
+		if known[p.Name] {
+			faults = append(faults, field.Forbidden(at, fmt.Sprintf("two ports are named %q: ports are merged by their number, so to change that of ours take it away with {port: %d, $patch: delete}", short(p.Name), servicePort)))
+		}
+		known[p.Name] = true
 	}
 
 	return faults

@@ -232,8 +232,9 @@ func validateService(in v1beta1.Input, at *field.Path) field.ErrorList {
 	return faults
 }
 
-// validatePattern returns a fault for a pattern that no fully qualified reference
-// can match.
+// validatePattern returns a fault for a pattern that is not plainly the full name of
+// an image. One that begins in another way either matches nothing, or registries
+// that nobody thought of.
 func validatePattern(pattern string, at *field.Path) field.ErrorList {
 	name, version := splitPattern(pattern)
 	example := exampleOf(name)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
@@ -67,9 +68,21 @@ func (v view) namespace() string {
 	}
 }
 
-// image is the mdBook image that the viewers run.
+// namespacePath is the field that namespace is read from, where the XR has none.
+func (v view) namespacePath() *field.Path {
+	if v.Spec.ClaimRef.Namespace != "" {
+		return field.NewPath("spec", "claimRef", "namespace")
+	}
+
+	return field.NewPath("input", "namespace")
+}
+
+// image is the mdBook image that the viewers run. One that was compared with
+// patterns is written as it was compared.
 func (v view) image() string {
 	switch {
+	case v.Spec.ViewerImage != "" && v.input.AllowedImages != nil:
+		return qualified(v.Spec.ViewerImage)
 	case v.Spec.ViewerImage != "":
 		return v.Spec.ViewerImage
 	case v.input.ViewerImage != "":

@@ -111,18 +111,22 @@ func TestNamespace(t *testing.T) {
 
 func TestImage(t *testing.T) {
 	cases := map[string]struct {
-		reason string
-		spec   string
-		input  string
-		want   string
+		reason  string
+		spec    string
+		input   string
+		allowed []string
+		want    string
 	}{
 		"Spec":    {reason: "What the XR names wins", spec: "a", input: "b", want: "a"},
+		"Allowed": {reason: "As it was compared: a node may read a short name in another way", spec: "a:v1", allowed: []string{"docker.io/library/a"}, want: "docker.io/library/a:v1"},
+		"Own":     {reason: "The default is not compared", input: "b", allowed: []string{"docker.io/library/a"}, want: "b"},
+		"Odd":     {reason: "What is no reference is a fault, and left as it is", spec: "A", allowed: []string{}, want: "A"},
 		"Input":   {reason: "Then what the platform team names", input: "b", want: "b"},
 		"Default": {reason: "Then our own, which is pinned", want: "docker.io/peaceiris/mdbook:v0.5.0"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			v := view{input: v1beta1.Input{ViewerImage: tc.input}}
+			v := view{input: v1beta1.Input{ViewerImage: tc.input, AllowedImages: tc.allowed}}
 			v.Spec.ViewerImage = tc.spec
 
 			if got := v.image(); got != tc.want {

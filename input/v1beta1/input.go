@@ -28,8 +28,9 @@ type Input struct {
 
 	// AllowedImages are patterns, one of which spec.viewerImage must match.
 	// Absent allows any image, an empty list none. A pattern is compared with
-	// the fully qualified reference, so it starts with a registry
-	// ("docker.io/peaceiris/mdbook"); "*" matches any text without "/". A
+	// the fully qualified reference, which is then what the pod names, so it
+	// starts with a registry ("docker.io/peaceiris/mdbook"); "*" matches any
+	// text without "/". A
 	// pattern without tag or digest allows any; one with a tag allows only that
 	// tag, and no digest beside it. The default image is not judged.
 	// +optional

@@ -58,7 +58,10 @@ func BadInput(k *kit) {
 				k.Errorf("%s: the message of %s does not name %s: %s", name, condition, c.says, got)
 			}
 		}
+		// The rest goes on telling of what runs.
 		k.check(v.is("Available", metav1.ConditionTrue, ""))
+		k.check(v.is("Ready", metav1.ConditionTrue, ""))
+		k.check(v.counts(healthy, 1, 1))
 		k.eventually(name+": one warning", func() error { return k.warned(name, c.says) })
 		if err := equal("children", before.specs(), k.children(name).specs()); err != nil {
 			k.Errorf("%s: %s", name, err)

@@ -117,6 +117,7 @@ func DriftOfOthers(k *kit) {
 			o := c.all()[what]
 			o.SetLabels(with(o.GetLabels(), "example.org/tool", "keep"))
 			o.SetAnnotations(with(o.GetAnnotations(), "example.org/note", "keep"))
+			c.configMap.Data["example.org"] = "keep"
 			c.deployment.Spec.RevisionHistoryLimit = &seven
 			c.deployment.Spec.Template.Annotations["sidecar.example.org/inject"] = "true"
 			c.service.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
@@ -132,6 +133,9 @@ func DriftOfOthers(k *kit) {
 			if o.GetLabels()["example.org/tool"] != "keep" || o.GetAnnotations()["example.org/note"] != "keep" {
 				return fmt.Errorf("%s has lost its label or annotation: %v %v", what, o.GetLabels(), o.GetAnnotations())
 			}
+		}
+		if got := c.configMap.Data["example.org"]; got != "keep" {
+			return fmt.Errorf("the data of somebody is %q", got)
 		}
 		if got := *c.deployment.Spec.RevisionHistoryLimit; got != seven {
 			return fmt.Errorf("revisionHistoryLimit is %d", got)

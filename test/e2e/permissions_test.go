@@ -4,38 +4,70 @@ import (
 	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Permissions shows that all the other tests hold with what the chart of
-// Crossplane grants: it is no administrator.
+// Crossplane grants: it is no administrator. Who may edit MarkdownViews may scale
+// them with the role that we ship.
 func Permissions(k *kit) {
-	for what, want := range map[string]bool{
-		// All that a MarkdownView needs.
-		"patch apps/deployments":  true,
-		"delete apps/deployments": true,
-		"patch /configmaps":       true,
-		"patch /services":         true,
-		"update markdownview.fn.crossplane.io/markdownviews/status": true,
-		// What only an administrator may.
-		"create /pods":          false,
-		"delete /namespaces":    false,
-		"get /nodes":            false,
-		"patch apps/daemonsets": false,
-		"create rbac.authorization.k8s.io/clusterrolebindings": false,
-	} {
+	crossplane := authorizationv1.SubjectAccessReviewSpec{
+		User:   "system:serviceaccount:crossplane-system:crossplane",
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:crossplane-system", "system:authenticated"},
+	}
+	k.eventually("what Crossplane may", func() error {
+		return k.may(crossplane, map[string]bool{
+			// All that a MarkdownView needs.
+			"patch apps/deployments":  true,
+			"delete apps/deployments": true,
+			"patch /configmaps":       true,
+			"patch /services":         true,
+			"update markdownview.fn.crossplane.io/markdownviews/status": true,
+			// What only an administrator may.
+			"create /pods":          false,
+			"delete /namespaces":    false,
+			"get /nodes":            false,
+			"patch apps/daemonsets": false,
+			"create rbac.authorization.k8s.io/clusterrolebindings": false,
+		})
+	})
+
+	editor := authorizationv1.SubjectAccessReviewSpec{User: "editor-of-" + k.namespace}
+	binding := k.unstructured(&rbacv1.RoleBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "RoleBinding"},
+		ObjectMeta: metav1.ObjectMeta{Name: "editor"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "crossplane-edit"},
+		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: editor.User}},
+	})
+	k.apply(binding)
+	role := k.parse(k.read("../../example/production/scale.yaml"))[0]
+	k.apply(role)
+	k.afterwards(role)
+	k.eventually("what an editor may", func() error {
+		return k.may(editor, map[string]bool{
+			"update markdownview.fn.crossplane.io/markdownviews":       true,
+			"update markdownview.fn.crossplane.io/markdownviews/scale": true,
+			"patch apps/deployments":                                   false,
+		})
+	})
+}
+
+// may returns an error unless somebody may do what is true, and not what is false.
+func (k *kit) may(who authorizationv1.SubjectAccessReviewSpec, want map[string]bool) error {
+	got := map[string]bool{}
+	for what := range want {
 		verb, rest, _ := strings.Cut(what, " ")
 		group, resource, _ := strings.Cut(rest, "/")
 		resource, subresource, _ := strings.Cut(resource, "/")
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User:   "system:serviceaccount:crossplane-system:crossplane",
-			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:crossplane-system", "system:authenticated"},
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: k.namespace, Verb: verb, Group: group, Resource: resource, Subresource: subresource,
-			},
-		}}
-		k.must(k.Create(k.Context(), review))
-		if got := review.Status.Allowed; got != want {
-			k.Errorf("Crossplane may %s: %t, want %t", what, got, want)
+		review := &authorizationv1.SubjectAccessReview{Spec: who}
+		review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
+			Namespace: k.namespace, Verb: verb, Group: group, Resource: resource, Subresource: subresource,
 		}
+		if err := k.Create(k.Context(), review); err != nil {
+			return err
+		}
+		got[what] = review.Status.Allowed
 	}
+	return equal(who.User, want, got)
 }

@@ -168,11 +168,18 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
+// What is said of our packages is said of their copies in the mirror as well.
 func TestImageConfigs(t *testing.T) {
 	function := repository(t, "../../package/configuration/crossplane.yaml")
+	configuration := strings.Replace(function, "/function-", "/configuration-", 1)
+	mirrored := map[string]string{}
+	for _, name := range []string{"mirror-function", "mirror-configuration"} {
+		mirror := read[v1beta1.ImageConfig](t, "mirror.yaml", "ImageConfig", name)
+		mirrored[mirror.Spec.MatchImages[0].Prefix] = mirror.Spec.RewriteImage.Prefix
+	}
 
 	runtime := read[v1beta1.ImageConfig](t, "runtime.yaml", "ImageConfig", "function-markdownview-runtime")
-	if diff := cmp.Diff([]v1beta1.ImageMatch{{Prefix: function}}, runtime.Spec.MatchImages); diff != "" {
+	if diff := cmp.Diff([]v1beta1.ImageMatch{{Prefix: function}, {Prefix: mirrored[function]}}, runtime.Spec.MatchImages); diff != "" {
 		t.Errorf("images of the runtime: -want, +got:\n%s", diff)
 	}
 	config := read[v1beta1.DeploymentRuntimeConfig](t, "runtime.yaml", "DeploymentRuntimeConfig", "function-markdownview")
@@ -181,7 +188,7 @@ func TestImageConfigs(t *testing.T) {
 	}
 
 	signature := read[v1beta1.ImageConfig](t, "signature.yaml", "ImageConfig", "function-markdownview-signature")
-	want := []v1beta1.ImageMatch{{Prefix: function}, {Prefix: strings.Replace(function, "/function-", "/configuration-", 1)}}
+	want := []v1beta1.ImageMatch{{Prefix: function}, {Prefix: configuration}, {Prefix: mirrored[function]}, {Prefix: mirrored[configuration]}}
 	if diff := cmp.Diff(want, signature.Spec.MatchImages); diff != "" {
 		t.Errorf("images that are signed: -want, +got:\n%s", diff)
 	}

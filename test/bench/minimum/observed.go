@@ -80,7 +80,7 @@ func (o *observed) rolledOut() bool {
 }
 
 func (o *observed) configMapReady(v *view) bool {
-	if !o.configMap || len(o.data) != len(v.files)-len(v.odd) || len(o.binary) != len(v.odd) {
+	if !o.configMap {
 		return false
 	}
 	for name, text := range v.files {
