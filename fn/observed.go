@@ -22,10 +22,11 @@ type observed struct {
 // The states hold what the function reads of an observed resource, nothing
 // else: what they do not declare is not decoded.
 
-// An identity is where a resource lives.
+// An identity is where a resource lives, and whether it stays.
 type identity struct {
-	Name      string `json:"name"`
-	Namespace string `json:"namespace"`
+	Name              string `json:"name"`
+	Namespace         string `json:"namespace"`
+	DeletionTimestamp string `json:"deletionTimestamp"`
 }
 
 type configMapState struct {
@@ -123,7 +124,7 @@ func (o observed) moved(v view) field.ErrorList {
 // ready returns whether the files are the ones asked for now. Keys of others stay
 // theirs, and one of ours that is asked for no more shows in the revision.
 func (s *configMapState) ready(want desired) bool {
-	return s != nil &&
+	return s != nil && s.Metadata.DeletionTimestamp == "" &&
 		holds(s.Data, want.configMap.Data, func(a, b string) bool { return a == b }) &&
 		holds(s.BinaryData, want.configMap.BinaryData, bytes.Equal)
 }
@@ -141,7 +142,7 @@ func holds[V any](all, some map[string]V, equal func(a, b V) bool) bool {
 
 // ready returns whether the Service can be reached as its type asks.
 func (s *serviceState) ready(want desired) bool {
-	if s == nil || s.Spec.ClusterIP == "" {
+	if s == nil || s.Metadata.DeletionTimestamp != "" || s.Spec.ClusterIP == "" {
 		return false
 	}
 
@@ -151,7 +152,7 @@ func (s *serviceState) ready(want desired) bool {
 // ready returns whether all viewers that are wanted run what is asked for now,
 // and no others do. A Deployment scaled to zero is ready without any.
 func (s *deploymentState) ready(want desired) bool {
-	return s != nil && s.asked(want) && s.rolledOut() &&
+	return s != nil && s.Metadata.DeletionTimestamp == "" && s.asked(want) && s.rolledOut() &&
 		s.Status.AvailableReplicas == s.wanted() &&
 		s.Status.UnavailableReplicas == 0
 }
@@ -177,7 +178,7 @@ func (s *deploymentState) rolledOut() bool {
 
 // wanted is how many viewers the Deployment asks for, whoever set the number.
 func (s *deploymentState) wanted() int32 {
-	return ptr.Deref(s.Spec.Replicas, 1)
+	return max(0, ptr.Deref(s.Spec.Replicas, 1))
 }
 
 // paused returns whether somebody has paused the Deployment, so that what is asked

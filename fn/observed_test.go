@@ -107,6 +107,15 @@ func TestDeploymentReady(t *testing.T) {
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 3, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
+		"Deleted": {
+			reason:   "It is on its way out",
+			replicas: ptr.To[int32](2),
+			observed: `{metadata: {generation: 3, deletionTimestamp: "2026-01-02T03:04:05Z"}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
+		},
+		"Negative": {
+			reason:   "No number of viewers is below zero",
+			observed: `{spec: {replicas: -1, ` + revision + `}, status: {replicas: -1, updatedReplicas: -1, availableReplicas: -1}}`,
+		},
 		"NotAvailable": {
 			reason:   "One does not serve",
 			replicas: ptr.To[int32](2),
@@ -139,6 +148,7 @@ func TestConfigMapReady(t *testing.T) {
 		"Absent":  {reason: "A ConfigMap that is not there is not ready"},
 		"Same":    {reason: "It holds the content asked for now", observed: `{data: {SUMMARY.md: "# Summary"}}`, want: true},
 		"Changed": {reason: "It holds another text", observed: `{data: {SUMMARY.md: "# summary"}}`},
+		"Deleted": {reason: "It is on its way out", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, data: {SUMMARY.md: "# Summary"}}`},
 		"Missing": {reason: "It lacks a file", observed: `{data: {}}`},
 		"Removed": {reason: "It still holds a file that was removed, which the revision tells", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`, want: true},
 		"Others":  {reason: "A key that somebody else has added is theirs", observed: `{data: {SUMMARY.md: "# Summary", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, want: true},
@@ -165,6 +175,7 @@ func TestServiceReady(t *testing.T) {
 		"Absent":              {reason: "A Service that is not there is not ready", kind: "ClusterIP"},
 		"ClusterIP":           {reason: "It has its address", kind: "ClusterIP", observed: `{spec: {clusterIP: 10.0.0.1}}`, want: true},
 		"Headless":            {reason: "None is an address too", kind: "ClusterIP", observed: `{spec: {clusterIP: None}}`, want: true},
+		"Deleted":             {reason: "It is on its way out", kind: "ClusterIP", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, spec: {clusterIP: 10.0.0.1}}`},
 		"NoAddress":           {reason: "It has no address yet", kind: "ClusterIP", observed: `{spec: {}}`},
 		"NodePort":            {reason: "A node port needs no more", kind: "NodePort", observed: `{spec: {clusterIP: 10.0.0.1}}`, want: true},
 		"LoadBalancerPending": {reason: "A load balancer has no address outside yet", kind: "LoadBalancer", observed: `{spec: {clusterIP: 10.0.0.1}, status: {loadBalancer: {}}}`},
