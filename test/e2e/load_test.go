@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // Load shows that many MarkdownViews at once all end as they should. What that
-// takes goes into the file that E2E_LOAD names, as a table.
+// takes goes into the file that E2E_LOAD names, as a page.
 func Load(k *kit) {
 	n := 500
 	if k.loopback == nil {
@@ -27,17 +28,21 @@ func Load(k *kit) {
 	calls, cpu = k.calls()-calls, sum(k.metric("process_cpu_seconds_total"))-cpu
 	k.right(names)
 
-	table := fmt.Sprintf(`| | |
+	page := fmt.Sprintf(`# A crowd
+
+Written by `+"`make load`"+` on %s, with %d CPUs for Kubernetes, Crossplane and the function.
+
+| | |
 |---|--:|
 | MarkdownViews created at once | %d |
 | until the last one is healthy | %.0f s |
 | calls of the function for each | %.1f |
 | CPU that the function used | %.1f s |
 | most memory that it had resident | %.0f MiB |
-`, n, healthy.Seconds(), float64(calls)/float64(n), cpu, *peak/(1<<20))
-	k.Log("\n" + table)
+`, time.Now().Format(time.DateOnly), runtime.NumCPU(), n, healthy.Seconds(), float64(calls)/float64(n), cpu, *peak/(1<<20))
+	k.Log("\n" + page)
 	if path := os.Getenv("E2E_LOAD"); path != "" {
-		k.must(os.WriteFile(path, []byte(table), 0o600))
+		k.must(os.WriteFile(path, []byte(page), 0o600))
 	}
 }
 
