@@ -77,12 +77,17 @@ func (c *cluster) edit(change func(spec object)) {
 }
 
 // scale changes the replicas of the Deployment, as an autoscaler does.
-func (c *cluster) scale(replicas float64) {
+func (c *cluster) scale(replicas float64) { c.set("replicas", replicas) }
+
+// pause lets somebody pause the Deployment, or resume it.
+func (c *cluster) pause(paused bool) { c.set("paused", paused) }
+
+func (c *cluster) set(name string, value any) {
 	d := c.objects["deployment"]
-	if child(d, "spec")["replicas"] == replicas {
+	if child(d, "spec")[name] == value {
 		return
 	}
-	child(d, "spec")["replicas"] = replicas
+	child(d, "spec")[name] = value
 	metadata(d)["generation"] = number(metadata(d)["generation"]) + 1
 	c.touch(d)
 }
@@ -306,6 +311,8 @@ func (c *cluster) stepDeployment() bool {
 
 	switch {
 	case number(child(d, "status")["observedGeneration"]) != number(metadata(d)["generation"]):
+	case child(d, "spec")["paused"] == true:
+		// No viewer comes or goes.
 	case current.total > wanted:
 		current.total--
 		current.available = min(current.available, current.total)
@@ -368,6 +375,10 @@ func (c *cluster) report(d object, revision string, wanted int) bool {
 		c.expired = revision
 	}
 	switch {
+	case child(d, "spec")["paused"] == true:
+		paused := deploymentCondition("Progressing", false, "DeploymentPaused", "Deployment is paused")
+		paused["status"] = "Unknown"
+		conditions = append(conditions, paused)
 	case c.quota && current.total < wanted:
 		conditions = append(conditions,
 			deploymentCondition("ReplicaFailure", true, "FailedCreate", `pods "viewer" is forbidden: exceeded quota: pods.`),

@@ -79,6 +79,9 @@ func (c *cluster) observe(s *sample.Source, key string) {
 		if s.Maybe(4) {
 			child(o, "spec")["replicas"] = float64(s.Below(4))
 		}
+		if s.Maybe(8) {
+			child(o, "spec")["paused"] = true
+		}
 	case "service":
 		if s.Maybe(4) {
 			delete(child(o, "spec"), "clusterIP")

@@ -86,7 +86,7 @@ func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 	reasons := map[string][]string{
 		"Available/STATUS_CONDITION_TRUE":  {fn.ReasonAvailable, fn.ReasonRollingOut, fn.ReasonScaledToZero},
 		"Available/STATUS_CONDITION_FALSE": {fn.ReasonCreating, fn.ReasonUnavailable},
-		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonMissing, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded},
+		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonMissing, fn.ReasonPaused, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded},
 		"Degraded/STATUS_CONDITION_FALSE":  {fn.ReasonAsExpected},
 	}
 	var types []string

@@ -239,6 +239,24 @@ func TestLife(t *testing.T) {
 			change: func() { c.quota = false },
 			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
 		},
+		{
+			name: "paused",
+			change: func() {
+				c.pause(true)
+				c.edit(func(spec object) { spec["markdowns"] = book("three") })
+			},
+			want: want{
+				status:    "Available",
+				available: "RollingOut: Viewers serve the book while a change rolls out",
+				degraded:  "Paused: Deployment viewer-sample is paused, so no change rolls out: kubectl rollout resume deployment -n docs viewer-sample",
+				events:    []string{"Paused"},
+			},
+		},
+		{
+			name:   "resumed",
+			change: func() { c.pause(false) },
+			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+		},
 	}
 
 	// One life: a chapter starts where the one before it ended.
