@@ -28,6 +28,7 @@ func TestGuarantees(t *testing.T) {
 			AdmissionOfTutorial,
 			BadInput,
 			StuckRollout,
+			PausedRollout,
 			Scale,
 			Tools,
 			TutorialsKind,

@@ -55,6 +55,27 @@ func StuckRollout(k *kit) {
 	k.check(equal("viewers that serve", old, k.readyPods(name)))
 }
 
+// PausedRollout shows that somebody who has paused the Deployment is told that a
+// change waits for them, and that the command in the message is the one that helps.
+func PausedRollout(k *kit) {
+	const name = "paused"
+	k.apply(book(name))
+	k.settle(name)
+	k.kubectl("rollout", "pause", "deployment", "viewer-"+name)
+	k.apply(book(name, file("page.md", "# Changed\n")))
+	v := k.until(name, "paused", func(v *markdownView) error {
+		return v.is("Degraded", metav1.ConditionTrue, "Paused")
+	})
+	k.check(v.is("Available", metav1.ConditionTrue, "RollingOut"))
+	k.check(v.is("Ready", metav1.ConditionFalse, ""))
+	_, command, ok := strings.Cut(v.condition("Degraded").Message, "kubectl ")
+	if !ok {
+		k.Fatalf("the message has no command: %s", v.condition("Degraded").Message)
+	}
+	k.kubectl(strings.Fields(command)...)
+	k.settle(name)
+}
+
 // readyPods are the UIDs of the pods of a MarkdownView that are ready, by name.
 func (k *kit) readyPods(name string) map[string]string {
 	k.Helper()
