@@ -104,7 +104,8 @@ func (v view) viewerName() string    { return "viewer-" + v.base() }
 // ones. Crossplane never renames a composed resource, and a renamed one would be
 // a second one: this mapping is for ever.
 func (v view) base() string {
-	if len(validation.IsDNS1035Label("viewer-"+v.Metadata.Name)) == 0 {
+	// A DNS subdomain without a dot is a DNS label, but for its length.
+	if len("viewer-"+v.Metadata.Name) <= validation.DNS1035LabelMaxLength && !strings.Contains(v.Metadata.Name, ".") {
 		return v.Metadata.Name
 	}
 
