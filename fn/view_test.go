@@ -43,6 +43,24 @@ func TestNames(t *testing.T) {
 				strings.Repeat("a", 57),
 			},
 		},
+		"LongestLabel": {
+			reason: "A label can have 63 characters",
+			name:   strings.Repeat("a", 63),
+			want: want{
+				"markdowns--" + strings.Repeat("a", 44) + "-7d3e74a05d",
+				"viewer--" + strings.Repeat("a", 44) + "-7d3e74a05d",
+				strings.Repeat("a", 63),
+			},
+		},
+		"CutBehindDot": {
+			reason: "Nor a dot",
+			name:   strings.Repeat("a", 51) + "." + strings.Repeat("b", 20),
+			want: want{
+				"markdowns--" + strings.Repeat("a", 44) + "-a8c1068876",
+				"viewer--" + strings.Repeat("a", 44) + "-a8c1068876",
+				strings.Repeat("a", 51) + "_a8c1068876",
+			},
+		},
 		"Dots": {
 			reason: "A Service cannot have dots, so the name is altered for all three alike",
 			name:   "team.guide",
