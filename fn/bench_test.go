@@ -163,7 +163,7 @@ func BenchmarkStatus(b *testing.B) {
 		want, _ := compose(v)
 		seen := observe(req)
 		for b.Loop() {
-			ready := readiness{configMap: seen.configMap.ready(want), deployment: seen.deployment.ready(want), service: seen.service.ready(want)}
+			ready := readiness{configMap: seen.configMap.ready(want, seen.deployment), deployment: seen.deployment.ready(want), service: seen.service.ready(want)}
 			statusOf(v, want, seen, ready)
 			available(v, seen.deployment, &want)
 			degraded(v, want, seen)

@@ -121,10 +121,14 @@ func (o observed) moved(v view) field.ErrorList {
 	return faults
 }
 
-// ready returns whether the files are the ones asked for now. Keys of others stay
-// theirs, and one of ours that is asked for no more shows in the revision.
-func (s *configMapState) ready(want desired) bool {
+// ready returns whether the files are the ones asked for now. A key that is not
+// asked for is one of ours that is about to go, until the Deployment has what is
+// asked for, and with it the ConfigMap: then it is somebody else's, and stays.
+func (s *configMapState) ready(want desired, d *deploymentState) bool {
+	others := d != nil && d.revision() == revisionOf(want)
+
 	return s != nil && s.Metadata.DeletionTimestamp == "" &&
+		(others || len(s.Data)+len(s.BinaryData) == len(want.configMap.Data)+len(want.configMap.BinaryData)) &&
 		holds(s.Data, want.configMap.Data, func(a, b string) bool { return a == b }) &&
 		holds(s.BinaryData, want.configMap.BinaryData, bytes.Equal)
 }

@@ -143,6 +143,7 @@ func TestConfigMapReady(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		observed string
+		revision string
 		want     bool
 	}{
 		"Absent":  {reason: "A ConfigMap that is not there is not ready"},
@@ -150,15 +151,21 @@ func TestConfigMapReady(t *testing.T) {
 		"Changed": {reason: "It holds another text", observed: `{data: {SUMMARY.md: "# summary"}}`},
 		"Deleted": {reason: "It is on its way out", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, data: {SUMMARY.md: "# Summary"}}`},
 		"Missing": {reason: "It lacks a file", observed: `{data: {}}`},
-		"Removed": {reason: "It still holds a file that was removed, which the revision tells", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`, want: true},
-		"Others":  {reason: "A key that somebody else has added is theirs", observed: `{data: {SUMMARY.md: "# Summary", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, want: true},
+		"Removed": {reason: "It still holds a file that was removed", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`, revision: "old"},
+		"Alone":   {reason: "Also where there is no Deployment yet", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`},
+		"Others":  {reason: "A key that somebody else has added is theirs", observed: `{data: {SUMMARY.md: "# Summary", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, revision: settledRevision, want: true},
+		"Lacking": {reason: "But takes the place of none of ours", observed: `{data: {ca-bundle.crt: ""}}`, revision: settledRevision},
 		"Binary":  {reason: "It holds the text in the other of the two maps", observed: `{data: {}, binaryData: {SUMMARY.md: IyBTdW1tYXJ5}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			want, _ := compose(settledView())
 
-			if got := stateOf[configMapState](t, tc.observed).ready(want); got != tc.want {
+			var d *deploymentState
+			if tc.revision != "" {
+				d = stateOf[deploymentState](t, "{spec: {template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: "+tc.revision+"}}}}}")
+			}
+			if got := stateOf[configMapState](t, tc.observed).ready(want, d); got != tc.want {
 				t.Errorf("\n%s\nready(): want %t, got %t", tc.reason, tc.want, got)
 			}
 		})

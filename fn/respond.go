@@ -23,7 +23,7 @@ type readiness struct {
 // is: what changes is copied, what does not is shared.
 func respond(req *fnv1.RunFunctionRequest, v view, want desired, seen observed, ttl time.Duration) *fnv1.RunFunctionResponse {
 	ready := readiness{
-		configMap:  seen.configMap.ready(want),
+		configMap:  seen.configMap.ready(want, seen.deployment),
 		deployment: seen.deployment.ready(want),
 		service:    seen.service.ready(want),
 	}

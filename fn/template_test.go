@@ -181,10 +181,10 @@ func TestConfigMapTemplate(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"SUMMARY.md": "# Summary"}, v.Spec.Markdowns); diff != "" {
 		t.Errorf("And leaves the MarkdownView as it is: -want, +got:\n%s", diff)
 	}
-	if !stateOf[configMapState](t, `{data: {SUMMARY.md: "# Summary", theme.css: body}, binaryData: {x.png: aGk=}}`).ready(composed) {
+	if !stateOf[configMapState](t, `{data: {SUMMARY.md: "# Summary", theme.css: body}, binaryData: {x.png: aGk=}}`).ready(composed, nil) {
 		t.Errorf("The ConfigMap is ready with all that was asked for")
 	}
-	if stateOf[configMapState](t, `{data: {SUMMARY.md: "# Summary", theme.css: body}, binaryData: {x.png: aGo=}}`).ready(composed) {
+	if stateOf[configMapState](t, `{data: {SUMMARY.md: "# Summary", theme.css: body}, binaryData: {x.png: aGo=}}`).ready(composed, nil) {
 		t.Errorf("The ConfigMap is not ready with another image")
 	}
 	if revisionOf(composed) == settledRevision {

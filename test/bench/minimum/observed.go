@@ -79,8 +79,9 @@ func (o *observed) rolledOut() bool {
 	return o.observedGeneration >= o.generation && o.updated == o.wanted && o.replicas == o.wanted
 }
 
-func (o *observed) configMapReady(v *view) bool {
-	if !o.configMap {
+func (o *observed) configMapReady(v *view, revision string) bool {
+	others := o.deployment && o.revision == revision
+	if !o.configMap || !others && len(o.data)+len(o.binary) != len(v.files) {
 		return false
 	}
 	for name, text := range v.files {

@@ -16,7 +16,7 @@ type condition struct {
 }
 
 func respond(req *fnv1.RunFunctionRequest, v view, seen observed, revision string) *fnv1.RunFunctionResponse {
-	configMapReady, deploymentReady := seen.configMapReady(&v), seen.deploymentReady(&v, revision)
+	configMapReady, deploymentReady := seen.configMapReady(&v, revision), seen.deploymentReady(&v, revision)
 
 	resources := maps.Clone(req.GetDesired().GetResources())
 	if resources == nil {
