@@ -86,9 +86,9 @@ func exampleOf(name string) string {
 	return strings.ReplaceAll(name, "*", "1")
 }
 
-// qualify returns the name of a pattern as it must be written to match what a
+// inFull returns the name of a pattern as it must be written to match what a
 // short spelling of it names.
-func qualify(name string) string {
+func inFull(name string) string {
 	for _, host := range []string{"docker.io/", "index.docker.io/"} {
 		name = strings.TrimPrefix(name, host)
 	}

@@ -243,7 +243,7 @@ func validatePattern(pattern string, at *field.Path) field.ErrorList {
 	case err != nil || !patternVersion.MatchString(version):
 		return field.ErrorList{field.Invalid(at, short(pattern), `must be an image reference in which "*" stands for any text without "/"`)}
 	case named.Name() != example:
-		return field.ErrorList{field.Invalid(at, short(pattern), "must be the full name of an image, from its registry on: write "+short(qualify(name)+version))}
+		return field.ErrorList{field.Invalid(at, short(pattern), "must be the full name of an image, from its registry on: write "+short(inFull(name)+version))}
 	default:
 		return nil
 	}
