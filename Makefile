@@ -40,7 +40,7 @@ FUZZTIME ?= 1m
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZTIME (1 minute).
-	@set -e; for package in fn test/admission; do \
+	@set -e; for package in fn wire test/admission; do \
 		cd $(CURDIR)/$$package; all=$$(go test -list '^Fuzz' .); \
 		for target in $$(echo "$$all" | grep ^Fuzz); do \
 			echo "--- $$package $$target"; \

@@ -19,21 +19,21 @@ import (
 
 type object = map[string]any
 
-// A cluster plays Crossplane, the API server and the controllers around one XR:
-// it stores what the function asks for as an API server stores it, and makes
-// viewers of it one small step at a time.
+// A cluster simulates Crossplane, the API server and the controllers around one
+// XR: it stores desired resources as an API server stores them, and creates pods
+// one small step at a time.
 type cluster struct {
 	t testing.TB
 
 	xr      object
 	input   object
 	objects map[string]object
-	// applied is what was last asked for of each object: a field that is no
-	// longer asked for is removed.
+	// applied is the desired state that was last applied to each object: a field
+	// that is no longer desired is removed.
 	applied map[string]object
 
-	// viewers by the revision that they run.
-	viewers map[string]viewers
+	// pods by the revision that they run.
+	pods map[string]pods
 	// stuck revisions never become available; with quota no pod is created.
 	stuck map[string]bool
 	quota bool
@@ -44,7 +44,7 @@ type cluster struct {
 	writes int
 }
 
-type viewers struct{ total, available int }
+type pods struct{ total, available int }
 
 func newCluster(t testing.TB, xr, input object) *cluster {
 	t.Helper()
@@ -55,7 +55,7 @@ func newCluster(t testing.TB, xr, input object) *cluster {
 		input:   input,
 		objects: map[string]object{},
 		applied: map[string]object{},
-		viewers: map[string]viewers{},
+		pods:    map[string]pods{},
 		stuck:   map[string]bool{},
 	}
 	c.stamp(c.xr, "kubectl")
@@ -79,7 +79,7 @@ func (c *cluster) edit(change func(spec object)) {
 // scale changes the replicas of the Deployment, as an autoscaler does.
 func (c *cluster) scale(replicas float64) { c.set("replicas", replicas) }
 
-// pause lets somebody pause the Deployment, or resume it.
+// pause pauses or resumes the Deployment, as a user does.
 func (c *cluster) pause(paused bool) { c.set("paused", paused) }
 
 func (c *cluster) set(name string, value any) {
@@ -92,12 +92,12 @@ func (c *cluster) set(name string, value any) {
 	c.touch(d)
 }
 
-// lose deletes a composed resource, and what Kubernetes deletes with it.
+// lose deletes a composed resource, and the pods of a Deployment with it.
 func (c *cluster) lose(key string) {
 	delete(c.objects, key)
 	delete(c.applied, key)
 	if key == "deployment" {
-		clear(c.viewers)
+		clear(c.pods)
 	}
 }
 
@@ -122,8 +122,8 @@ func (c *cluster) request() *fnv1.RunFunctionRequest {
 	return req
 }
 
-// reconcile runs the function once and does what Crossplane does with the
-// answer.
+// reconcile runs the function once and does with the response what Crossplane
+// does.
 func (c *cluster) reconcile() *fnv1.RunFunctionResponse {
 	c.t.Helper()
 
@@ -140,7 +140,9 @@ func (c *cluster) reconcile() *fnv1.RunFunctionResponse {
 		}
 	}
 	ready := true
-	for key, r := range rsp.GetDesired().GetResources() {
+	resources := rsp.GetDesired().GetResources()
+	for _, key := range slices.Sorted(maps.Keys(resources)) {
+		r := resources[key]
 		c.apply(key, r.GetResource().AsMap())
 		ready = ready && r.GetReady() == fnv1.Ready_READY_TRUE
 	}
@@ -183,7 +185,7 @@ func (c *cluster) setConditions(rsp *fnv1.RunFunctionResponse, synced, ready boo
 	child(c.xr, "status")["conditions"] = list
 }
 
-// apply stores an object as server-side apply does: fields of others stay.
+// apply stores an object as server-side apply does: fields of other owners stay.
 func (c *cluster) apply(key string, desired object) {
 	desired = sent(c.t, desired)
 	live, ok := c.objects[key]
@@ -219,7 +221,7 @@ func (c *cluster) apply(key string, desired object) {
 	c.touch(live)
 }
 
-// prune removes from live what was asked for before and is not asked for now.
+// prune removes from live what was desired before and is not desired now.
 func prune(live, before, now object) {
 	for name, was := range before {
 		is, ok := now[name]
@@ -270,7 +272,7 @@ func merged(live, desired any) any {
 	}
 }
 
-// step lets the controllers do one thing, and returns whether there was one.
+// step lets the controllers do one thing, and returns whether they did.
 func (c *cluster) step() bool {
 	return c.stepService() || c.stepDeployment()
 }
@@ -287,20 +289,20 @@ func (c *cluster) stepService() bool {
 	return true
 }
 
-// stepDeployment plays the Deployment controller and the kubelet: with maxSurge
-// 1 and maxUnavailable 0 a viewer is added, becomes available, and an old one is
-// taken away.
+// stepDeployment simulates the Deployment controller and the kubelet: with
+// maxSurge 1 and maxUnavailable 0 a pod is added, becomes available, and an old one
+// is removed.
 func (c *cluster) stepDeployment() bool {
 	d, ok := c.objects["deployment"]
 	if !ok {
 		return false
 	}
 
-	wanted := int(number(child(d, "spec")["replicas"]))
+	replicas := int(number(child(d, "spec")["replicas"]))
 	revision := revisionOf(d)
-	current := c.viewers[revision]
-	old, all := viewers{}, current
-	for r, v := range c.viewers {
+	current := c.pods[revision]
+	old, all := pods{}, current
+	for r, v := range c.pods {
 		if r != revision {
 			old.total += v.total
 			old.available += v.available
@@ -312,39 +314,39 @@ func (c *cluster) stepDeployment() bool {
 	switch {
 	case number(child(d, "status")["observedGeneration"]) != number(metadata(d)["generation"]):
 	case child(d, "spec")["paused"] == true:
-		// No viewer comes or goes.
-	case current.total > wanted:
+		// No pod is added or removed.
+	case current.total > replicas:
 		current.total--
 		current.available = min(current.available, current.total)
-	case old.total > 0 && (all.available > wanted || old.available < old.total || wanted == 0):
+	case old.total > 0 && (all.available > replicas || old.available < old.total || replicas == 0):
 		c.retire(revision)
-	case current.total < wanted && all.total < wanted+1 && !c.quota:
+	case current.total < replicas && all.total < replicas+1 && !c.quota:
 		current.total++
 	case current.available < current.total && !c.stuck[revision]:
 		current.available++
 	}
-	c.viewers[revision] = current
+	c.pods[revision] = current
 
-	return c.report(d, revision, wanted)
+	return c.report(d, revision, replicas)
 }
 
-// retire takes away one viewer of an old revision, an unavailable one first.
+// retire removes one pod of an old revision, an unavailable one first.
 func (c *cluster) retire(revision string) {
-	old := slices.DeleteFunc(slices.Sorted(maps.Keys(c.viewers)), func(r string) bool { return r == revision || c.viewers[r].total == 0 })
+	old := slices.DeleteFunc(slices.Sorted(maps.Keys(c.pods)), func(r string) bool { return r == revision || c.pods[r].total == 0 })
 	r := old[0]
-	if i := slices.IndexFunc(old, func(r string) bool { return c.viewers[r].available < c.viewers[r].total }); i >= 0 {
+	if i := slices.IndexFunc(old, func(r string) bool { return c.pods[r].available < c.pods[r].total }); i >= 0 {
 		r = old[i]
 	}
-	v := c.viewers[r]
+	v := c.pods[r]
 	v.total--
 	v.available = min(v.available, v.total)
-	c.viewers[r] = v
+	c.pods[r] = v
 }
 
 // report writes the status of the Deployment, and returns whether it changed.
-func (c *cluster) report(d object, revision string, wanted int) bool {
-	current, all := c.viewers[revision], viewers{}
-	for _, v := range c.viewers {
+func (c *cluster) report(d object, revision string, replicas int) bool {
+	current, all := c.pods[revision], pods{}
+	for _, v := range c.pods {
 		all.total += v.total
 		all.available += v.available
 	}
@@ -355,19 +357,19 @@ func (c *cluster) report(d object, revision string, wanted int) bool {
 		"updatedReplicas":     current.total,
 		"readyReplicas":       all.available,
 		"availableReplicas":   all.available,
-		"unavailableReplicas": max(0, max(wanted, all.total)-all.available),
+		"unavailableReplicas": max(0, max(replicas, all.total)-all.available),
 	} {
-		// Kubernetes leaves a zero out.
+		// Kubernetes leaves out a zero.
 		if n != 0 {
 			status[name] = float64(n)
 		}
 	}
 
 	conditions := []any{
-		deploymentCondition("Available", all.available >= wanted, "MinimumReplicasAvailable", "Deployment has minimum availability."),
+		deploymentCondition("Available", all.available >= replicas, "MinimumReplicasAvailable", "Deployment has minimum availability."),
 	}
-	done := current.total == wanted && current.available == wanted && all.total == wanted
-	// What timed out stays so until it makes progress.
+	done := current.total == replicas && current.available == replicas && all.total == replicas
+	// A rollout that timed out stays so until it makes progress.
 	stuck := c.stuck[revision] && !done && current.total > 0 &&
 		(c.expired == revision || number(child(d, "status")["observedGeneration"]) == number(metadata(d)["generation"]))
 	c.expired = ""
@@ -379,7 +381,7 @@ func (c *cluster) report(d object, revision string, wanted int) bool {
 		paused := deploymentCondition("Progressing", false, "DeploymentPaused", "Deployment is paused")
 		paused["status"] = "Unknown"
 		conditions = append(conditions, paused)
-	case c.quota && current.total < wanted:
+	case c.quota && current.total < replicas:
 		conditions = append(conditions,
 			deploymentCondition("ReplicaFailure", true, "FailedCreate", `pods "viewer" is forbidden: exceeded quota: pods.`),
 			deploymentCondition("Progressing", true, "ReplicaSetUpdated", "ReplicaSet is progressing."))
@@ -431,7 +433,7 @@ func (c *cluster) touch(o object) {
 	metadata(o)["resourceVersion"] = strconv.Itoa(rv + 1)
 }
 
-// setDefaults sets what the API server sets in an object of ours.
+// setDefaults sets the defaults of the API server in a composed resource.
 func setDefaults(key string, o object) {
 	switch key {
 	case "deployment":

@@ -11,53 +11,84 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// The names of our resources in the pipeline. Crossplane tells composed
-// resources apart by these: one with another name is another resource, so a
-// change would delete every live object and create it again. They are for ever.
+// The names of our composed resources in the pipeline. Crossplane identifies
+// composed resources by these: one with another name is another resource, so a
+// change would delete every live object and create it again. They are permanent.
 const (
 	keyConfigMap  = "configmap"
 	keyDeployment = "deployment"
 	keyService    = "service"
 )
 
-// desired are the resources as we want to own them: of each only the fields that
-// are set. Apply configurations of client-go are made for this, but they link all
-// of client-go, which would make half of the binary; encode leaves out the rest
-// as well.
+// A part identifies a composed resource of a MarkdownView.
+type part struct {
+	key, apiVersion, kind, name string
+}
+
+// composed are the composed resources of a view.
+func (v view) composed() []part {
+	return []part{
+		{keyConfigMap, "v1", "ConfigMap", v.configMapName()},
+		{keyDeployment, "apps/v1", "Deployment", v.viewerName()},
+		{keyService, "v1", "Service", v.viewerName()},
+	}
+}
+
+// desired are the composed resources as we mean to own them: of each only the
+// fields that are set. Apply configurations of client-go are made for this, but
+// they link all of client-go, which would make half of the binary; wire.Writer
+// leaves out the rest as well.
 type desired struct {
 	configMap  *corev1.ConfigMap
 	deployment *appsv1.Deployment
 	service    *corev1.Service
+
+	// revision stands for the content and the pod template. The encoded Deployment
+	// has it.
+	revision string
+	encoded  *encodedDeployment
 }
 
-// compose returns the desired resources of a view, and every fault of the
-// templates that are merged over them.
-func compose(v view) (desired, field.ErrorList) {
+// object returns the composed resource with a key.
+func (d *desired) object(key string) any {
+	switch key {
+	case keyConfigMap:
+		return d.configMap
+	case keyDeployment:
+		return d.encoded
+	default:
+		return d.service
+	}
+}
+
+// compose returns the desired resources of a valid view. Its problems are those
+// of the templates, which can be found only in what they are merged over.
+func compose(v view) (*desired, problems) {
 	at := field.NewPath("input", "templates")
 	templates := v.input.Templates
 
-	cm, faults := merge(configMap(v), templates.ConfigMap, at.Child("configMap"))
+	cm, errs := merge(configMap(v), templates.ConfigMap, at.Child("configMap"))
 	d, more := merge(deployment(v), templates.Deployment, at.Child("deployment"))
-	faults = append(faults, more...)
+	errs = append(errs, more...)
 	s, more := merge(service(v), templates.Service, at.Child("service"))
-	faults = append(faults, more...)
+	errs = append(errs, more...)
 
 	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-		d.Spec.Strategy.RollingUpdate = nil // The API server refuses our own beside it.
+		d.Spec.Strategy.RollingUpdate = nil // The API server rejects ours beside it.
 	}
 
-	want := desired{configMap: cm, deployment: d, service: s}
+	out := &desired{configMap: cm, deployment: d, service: s}
 	if templates != (v1beta1.Templates{}) {
-		faults = append(faults, validateMerged(want, v.Spec.Markdowns, at)...)
+		errs = append(errs, validateMerged(out, v.Spec.Markdowns, at)...)
+	}
+	if len(errs) > 0 {
+		return nil, problemsOf(ReasonInvalidInput, errs)
 	}
 
-	// The text is laid beside what a template adds, so that it never takes the
-	// way through JSON of a merge.
 	addFiles(cm, v.Spec.Markdowns)
+	out.encoded, out.revision = encodeDeployment(d, cm)
 
-	metav1.SetMetaDataAnnotation(&d.Spec.Template.ObjectMeta, annotationRevision, revision(cm, d.Spec.Template))
-
-	return want, faults
+	return out, nil
 }
 
 // union returns what is in any of two maps. The second wins.

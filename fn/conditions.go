@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 )
 
@@ -17,36 +16,47 @@ type condition struct {
 	Message string `json:"message"`
 }
 
-// The types of the conditions that every answer carries.
+// The types of the conditions that every response carries.
 const (
-	// TypeAvailable is true while a viewer serves the book.
+	// TypeAvailable is true while a pod serves the book.
 	TypeAvailable = "Available"
 	// TypeDegraded is true while something keeps the book from being served as
-	// asked that does not pass by waiting.
+	// requested that waiting does not solve.
 	TypeDegraded = "Degraded"
 )
 
 // Reasons of Available.
 const (
-	// ReasonAvailable (true): viewers serve, and no change rolls out.
+	// ReasonAvailable (true): pods serve the book, and no change rolls out.
 	ReasonAvailable = "Available"
-	// ReasonRollingOut (true): viewers serve while a change rolls out.
+	// ReasonRollingOut (true): pods serve the book while a change rolls out.
 	ReasonRollingOut = "RollingOut"
-	// ReasonScaledToZero (true): no viewer is wanted, so none is missed.
+	// ReasonScaledToZero (true): no replica is requested, so none is missing.
 	ReasonScaledToZero = "ScaledToZero"
-	// ReasonCreating (false): no viewer has served yet.
+	// ReasonCreating (false): no pod has served the book yet.
 	ReasonCreating = "Creating"
-	// ReasonUnavailable (false): viewers served once, and none does now.
+	// ReasonUnavailable (false): pods have served the book, and none does now.
 	ReasonUnavailable = "Unavailable"
 )
 
-// Reasons of Degraded, the gravest first.
+// Reasons of Degraded, the most severe first.
 const (
-	// ReasonInvalidSpec (true): the XR asks for what cannot be.
+	// ReasonPanic (true; Available is unknown): the function has a bug that this
+	// XR meets.
+	ReasonPanic = "Panic"
+	// ReasonResponseTooLarge (true): Crossplane would not read the response.
+	ReasonResponseTooLarge = "ResponseTooLarge"
+	// ReasonInvalidSpec (true): the XR has errors.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonInvalidInput (true): the Composition's Input does.
+	// ReasonInvalidInput (true): the Composition's Input has errors.
 	ReasonInvalidInput = "InvalidInput"
-	// ReasonMissing (true): a composed resource that had been there is gone.
+	// ReasonPipelineConflict (true): another function of the pipeline desires
+	// another resource under the name of one of ours.
+	ReasonPipelineConflict = "PipelineConflict"
+	// ReasonResourceConflict (true): an existing composed resource is not the one
+	// that the function composes.
+	ReasonResourceConflict = "ResourceConflict"
+	// ReasonMissing (true): a composed resource that existed is gone.
 	ReasonMissing = "Missing"
 	// ReasonPaused (true): somebody paused the Deployment, so no change rolls out.
 	ReasonPaused = "Paused"
@@ -59,112 +69,94 @@ const (
 )
 
 const (
-	statusTrue  = "True"
-	statusFalse = "False"
+	statusTrue    = "True"
+	statusFalse   = "False"
+	statusUnknown = "Unknown"
 )
 
-func (x xr) condition(kind string) condition {
-	return conditionOf(x.Status.Conditions, kind)
-}
-
 // settled returns whether the MarkdownView has been served before.
-func (x xr) settled() bool {
-	available := x.condition(TypeAvailable)
+func (v view) settled() bool {
+	available := v.last.condition(TypeAvailable)
 
 	// Crossplane makes our conditions Unknown when another function of the
 	// pipeline fails; the status stays.
 	return available.Status == statusTrue ||
 		available.Reason == ReasonUnavailable ||
-		slices.Contains([]string{stateAvailable, stateHealthy}, x.Status.Status)
+		slices.Contains([]string{stateAvailable, stateHealthy}, v.last.Status.Status)
 }
 
-// available tells of the viewers that there are. What is wanted is nil where it
-// is not known, because the XR or the Input has faults.
-func available(v view, d *deploymentState, want *desired) condition {
-	asked := d != nil && (want == nil || d.asked(*want))
-	none := d != nil && d.wanted() == 0 && (want == nil || ptr.Deref(want.deployment.Spec.Replicas, 0) == 0)
+// available is about the pods that exist. What is desired is nil where it is not
+// known, because the XR or the Input has errors.
+func available(v view, o *observedDeployment, d *desired) condition {
+	matches := o != nil && (d == nil || o.matches(d))
+	none := o != nil && o.replicas() == 0 && (d == nil || ptr.Deref(d.deployment.Spec.Replicas, 0) == 0)
 	switch {
-	case d.serving() && asked && d.rolledOut():
-		return condition{TypeAvailable, statusTrue, ReasonAvailable, "Viewers serve the book"}
-	case d.serving():
-		return condition{TypeAvailable, statusTrue, ReasonRollingOut, "Viewers serve the book while a change rolls out"}
+	case o.serving() && matches && o.rolledOut():
+		return condition{TypeAvailable, statusTrue, ReasonAvailable, "The book is served"}
+	case o.serving():
+		return condition{TypeAvailable, statusTrue, ReasonRollingOut, "The book is served while a change rolls out"}
 	case none:
-		return condition{TypeAvailable, statusTrue, ReasonScaledToZero, "No viewer is wanted, so none serves the book"}
+		return condition{TypeAvailable, statusTrue, ReasonScaledToZero, "The book is not served: the Deployment is scaled to zero"}
 	case v.settled():
-		return condition{TypeAvailable, statusFalse, ReasonUnavailable, "No viewer serves the book"}
+		return condition{TypeAvailable, statusFalse, ReasonUnavailable, "The book is no longer served: no pod is available"}
 	default:
-		return condition{TypeAvailable, statusFalse, ReasonCreating, "No viewer has served the book yet"}
+		return condition{TypeAvailable, statusFalse, ReasonCreating, "The book is not served yet: no pod is available"}
 	}
 }
 
-func degraded(v view, want desired, seen observed) condition {
-	if names := missing(v, seen); v.settled() && len(names) > 0 {
-		return condition{TypeDegraded, statusTrue, ReasonMissing, strings.Join(names, ", ") + " had been there and is gone: it is created again"}
+func degraded(v view, o observed, d *desired) condition {
+	if names := missing(v, o); v.settled() && len(names) > 0 {
+		return condition{TypeDegraded, statusTrue, ReasonMissing, strings.Join(names, ", ") + " was deleted and is created again"}
 	}
-	if d := seen.deployment; d != nil && d.revision() == revisionOf(want) {
-		if d.paused() {
-			return condition{TypeDegraded, statusTrue, ReasonPaused, fmt.Sprintf("Deployment %s is paused, so no change rolls out: kubectl rollout resume deployment -n %s %s",
+	if dep := o.deployment; dep != nil && dep.revision() == d.revision {
+		if dep.paused() {
+			return condition{TypeDegraded, statusTrue, ReasonPaused, fmt.Sprintf("Deployment %s is paused, so no change rolls out: run kubectl rollout resume deployment -n %s %s",
 				v.viewerName(), v.namespace(), v.viewerName())}
 		}
-		reason, cause := d.failure()
-		// Until the Deployment has caught up its conditions are about what it
-		// was before, so they confirm a fault that is known and make no new one.
-		known := v.condition(TypeDegraded).Status == statusTrue && v.condition(TypeDegraded).Reason == reason
-		if reason != "" && (d.caughtUp() || known) {
-			// Pods that cannot be created have nothing to describe.
+		reason, cause := dep.failure()
+		// Until the Deployment has caught up, its conditions are about what it
+		// was before, so they confirm an error that is known and make no new one.
+		last := v.last.condition(TypeDegraded)
+		known := last.Status == statusTrue && last.Reason == reason
+		if reason != "" && (dep.caughtUp() || known) {
+			// Pods that cannot be created cannot be described.
 			where := "pods"
 			if reason == ReasonReplicaFailure {
 				where = "replicasets"
 			}
 
-			return condition{TypeDegraded, statusTrue, reason, fmt.Sprintf("Deployment %s cannot roll out: %s: see kubectl describe %s -n %s -l %s=%s",
+			return condition{TypeDegraded, statusTrue, reason, fmt.Sprintf("Deployment %s cannot roll out: %s: run kubectl describe %s -n %s -l %s=%s",
 				v.viewerName(), strings.TrimSuffix(line(cause), "."), where, v.namespace(), labelInstance, v.instance())}
 		}
 	}
 
-	return condition{TypeDegraded, statusFalse, ReasonAsExpected, "Nothing is known to be wrong"}
+	return condition{TypeDegraded, statusFalse, ReasonAsExpected, "No errors found"}
 }
 
-// missing names our resources that were not observed.
-func missing(v view, seen observed) []string {
+// missing returns the names of our resources that were not observed.
+func missing(v view, o observed) []string {
 	var names []string
-	if seen.configMap == nil {
-		names = append(names, "ConfigMap "+v.configMapName())
-	}
-	if seen.deployment == nil {
-		names = append(names, "Deployment "+v.viewerName())
-	}
-	if seen.service == nil {
-		names = append(names, "Service "+v.viewerName())
+	for _, r := range v.composed() {
+		if _, ok := o.identities[r.key]; !ok {
+			names = append(names, r.kind+" "+r.name)
+		}
 	}
 
 	return names
 }
 
-// failure returns why the rollout is stuck, as the Deployment controller tells
+// failure returns why the rollout is stuck, as the Deployment controller reports
 // it, and no reason when it is not. That pods cannot be created is the cause of
-// not progressing, so it goes first.
-func (s *deploymentState) failure() (reason, cause string) {
-	if c := conditionOf(s.Status.Conditions, "ReplicaFailure"); c.Status == statusTrue {
+// not progressing, so it comes first.
+func (o *observedDeployment) failure() (reason, cause string) {
+	if c := conditionOf(o.Status.Conditions, "ReplicaFailure"); c.Status == statusTrue {
 		return ReasonReplicaFailure, c.Message
 	}
-	if c := conditionOf(s.Status.Conditions, "Progressing"); c.Status == statusFalse {
+	if c := conditionOf(o.Status.Conditions, "Progressing"); c.Status == statusFalse {
 		return ReasonProgressDeadlineExceeded, c.Message
 	}
 
 	return "", ""
-}
-
-// invalid is Degraded for faults of the XR, of its Input, or of both.
-func invalid(faults field.ErrorList) condition {
-	reason := ReasonInvalidInput
-	for _, f := range faults {
-		if strings.HasPrefix(f.Field, "spec") || strings.HasPrefix(f.Field, "metadata") {
-			reason = ReasonInvalidSpec
-		}
-	}
-
-	return condition{TypeDegraded, statusTrue, reason, explain(faults)}
 }
 
 func conditionOf(all []condition, kind string) condition {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 func TestAvailable(t *testing.T) {
@@ -12,93 +11,92 @@ func TestAvailable(t *testing.T) {
 
 	cases := map[string]struct {
 		reason   string
-		before   xr
+		before   lastStatus
 		observed string
 		unknown  bool
 		want     condition
 	}{
 		"Nothing": {
-			reason: "Nothing was there before, and nothing is there",
-			want:   condition{"Available", "False", "Creating", "No viewer has served the book yet"},
+			reason: "Nothing existed before, and nothing exists now",
+			want:   condition{"Available", "False", "Creating", "The book is not served yet: no pod is available"},
 		},
 		"Starting": {
-			reason:   "The first viewers start",
+			reason:   "The first pods start",
 			before:   before(t, `[{type: Available, status: "False", reason: Creating}]`),
 			observed: `{metadata: {generation: 1}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, unavailableReplicas: 2}}`,
-			want:     condition{"Available", "False", "Creating", "No viewer has served the book yet"},
+			want:     condition{"Available", "False", "Creating", "The book is not served yet: no pod is available"},
 		},
 		"Serving": {
-			reason:   "One of two serves, none is to be replaced",
+			reason:   "One of two pods serves the book, and none is replaced",
 			observed: `{metadata: {generation: 1}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 1, unavailableReplicas: 1}}`,
-			want:     condition{"Available", "True", "Available", "Viewers serve the book"},
+			want:     condition{"Available", "True", "Available", "The book is served"},
 		},
 		"Changed": {
-			reason:   "They serve another revision",
+			reason:   "The pods serve another revision",
 			observed: `{metadata: {generation: 1}, spec: {replicas: 2}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
-			want:     condition{"Available", "True", "RollingOut", "Viewers serve the book while a change rolls out"},
+			want:     condition{"Available", "True", "RollingOut", "The book is served while a change rolls out"},
 		},
 		"Rolling": {
-			reason:   "One of before is left",
+			reason:   "A pod of the previous revision is left",
 			observed: `{metadata: {generation: 2}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 2, replicas: 3, updatedReplicas: 2, availableReplicas: 2}}`,
-			want:     condition{"Available", "True", "RollingOut", "Viewers serve the book while a change rolls out"},
+			want:     condition{"Available", "True", "RollingOut", "The book is served while a change rolls out"},
 		},
 		"Lost": {
-			reason:   "They served, and none does now",
+			reason:   "Pods served the book before, and none does now",
 			before:   before(t, `[{type: Available, status: "True", reason: Available}]`),
 			observed: `{metadata: {generation: 1}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, unavailableReplicas: 2}}`,
-			want:     condition{"Available", "False", "Unavailable", "No viewer serves the book"},
+			want:     condition{"Available", "False", "Unavailable", "The book is no longer served: no pod is available"},
 		},
 		"StillLost": {
-			reason: "The same, and what is known stays known",
+			reason: "The condition stays while nothing changes",
 			before: before(t, `[{type: Available, status: "False", reason: Unavailable}]`),
-			want:   condition{"Available", "False", "Unavailable", "No viewer serves the book"},
+			want:   condition{"Available", "False", "Unavailable", "The book is no longer served: no pod is available"},
 		},
 		"LostAfterFatal": {
-			reason: "Another function failed, so the condition is Unknown, but the status knows",
-			before: func() xr {
+			reason: "Another function failed, so the condition is Unknown, but the status shows that the book was served",
+			before: func() lastStatus {
 				x := before(t, `[{type: Available, status: Unknown, reason: FatalError}]`)
 				x.Status.Status = "Healthy"
 
 				return x
 			}(),
-			want: condition{"Available", "False", "Unavailable", "No viewer serves the book"},
+			want: condition{"Available", "False", "Unavailable", "The book is no longer served: no pod is available"},
 		},
 		"Invalid": {
-			reason:   "What is wanted is not known, what serves is",
+			reason:   "The desired state is unknown, but a pod serves the book",
 			unknown:  true,
 			observed: `{metadata: {generation: 1}, spec: {replicas: 2}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
-			want:     condition{"Available", "True", "Available", "Viewers serve the book"},
+			want:     condition{"Available", "True", "Available", "The book is served"},
 		},
 		"InvalidWhileRolling": {
-			reason:   "The rollout of before goes on",
+			reason:   "The previous rollout continues",
 			unknown:  true,
 			observed: `{metadata: {generation: 2}, spec: {replicas: 2}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
-			want:     condition{"Available", "True", "RollingOut", "Viewers serve the book while a change rolls out"},
+			want:     condition{"Available", "True", "RollingOut", "The book is served while a change rolls out"},
 		},
 		"InvalidAtZero": {
-			reason:   "None is wanted, whatever is asked for",
+			reason:   "The Deployment is scaled to zero, whatever the spec requests",
 			unknown:  true,
 			observed: `{spec: {replicas: 0}}`,
-			want:     condition{"Available", "True", "ScaledToZero", "No viewer is wanted, so none serves the book"},
+			want:     condition{"Available", "True", "ScaledToZero", "The book is not served: the Deployment is scaled to zero"},
 		},
 		"DriftedToZero": {
-			reason:   "Somebody scaled to zero what should be two",
+			reason:   "Somebody scaled the Deployment to zero, and the spec requests two replicas",
 			before:   before(t, `[{type: Available, status: "True", reason: Available}]`),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 0, ` + revision + `}, status: {observedGeneration: 3}}`,
-			want:     condition{"Available", "False", "Unavailable", "No viewer serves the book"},
+			want:     condition{"Available", "False", "Unavailable", "The book is no longer served: no pod is available"},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
-			v.Status = tc.before.Status
-			composed, _ := compose(v)
-			want := &composed
+			v.last = tc.before
+			d, _ := compose(v)
 			if tc.unknown {
-				want = nil
+				d = nil
 			}
 
-			if diff := cmp.Diff(tc.want, available(v, stateOf[deploymentState](t, tc.observed), want)); diff != "" {
+			if diff := cmp.Diff(tc.want, available(v, decoded[observedDeployment](t, tc.observed), d)); diff != "" {
 				t.Errorf("\n%s\navailable(): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
@@ -108,17 +106,17 @@ func TestAvailable(t *testing.T) {
 func TestAvailableAtZero(t *testing.T) {
 	v := settledView()
 	v.Spec.Replicas = nil
-	want, _ := compose(v)
-	d := stateOf[deploymentState](t, `{spec: {replicas: 0, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: `+settledRevision+`}}}}}`)
+	d, _ := compose(v)
+	o := decoded[observedDeployment](t, `{spec: {replicas: 0, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: `+settledRevision+`}}}}}`)
 
-	zero := condition{"Available", "True", "ScaledToZero", "No viewer is wanted, so none serves the book"}
-	if diff := cmp.Diff(zero, available(v, d, &want)); diff != "" {
-		t.Errorf("A MarkdownView that an autoscaler scaled to zero is as it should be: -want, +got:\n%s", diff)
+	zero := condition{"Available", "True", "ScaledToZero", "The book is not served: the Deployment is scaled to zero"}
+	if diff := cmp.Diff(zero, available(v, o, d)); diff != "" {
+		t.Errorf("A MarkdownView that an autoscaler scaled to zero is as requested: -want, +got:\n%s", diff)
 	}
 	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "changed"}
-	want, _ = compose(v)
-	if diff := cmp.Diff(zero, available(v, d, &want)); diff != "" {
-		t.Errorf("It stays so while another text is applied: -want, +got:\n%s", diff)
+	d, _ = compose(v)
+	if diff := cmp.Diff(zero, available(v, o, d)); diff != "" {
+		t.Errorf("It stays so while a changed text is applied: -want, +got:\n%s", diff)
 	}
 }
 
@@ -127,12 +125,12 @@ func TestDegraded(t *testing.T) {
 		revision    = `template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: ` + settledRevision + `}}}`
 		progressing = `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: ReplicaSet "viewer-sample-1" has timed out progressing.}`
 		failing     = `{type: ReplicaFailure, status: "True", reason: FailedCreate, message: pods are forbidden}`
-		hint        = ": see kubectl describe pods -n default -l app.kubernetes.io/instance=sample"
+		hint        = ": run kubectl describe pods -n default -l app.kubernetes.io/instance=sample"
 	)
-	asExpected := condition{"Degraded", "False", "AsExpected", "Nothing is known to be wrong"}
+	asExpected := condition{"Degraded", "False", "AsExpected", "No errors found"}
 	paused := condition{
 		"Degraded", "True", "Paused",
-		"Deployment viewer-sample is paused, so no change rolls out: kubectl rollout resume deployment -n default viewer-sample",
+		"Deployment viewer-sample is paused, so no change rolls out: run kubectl rollout resume deployment -n default viewer-sample",
 	}
 	stuck := condition{
 		"Degraded", "True", "ProgressDeadlineExceeded",
@@ -141,24 +139,24 @@ func TestDegraded(t *testing.T) {
 
 	cases := map[string]struct {
 		reason     string
-		before     xr
+		before     lastStatus
 		deployment string
 		gone       bool
 		want       condition
 	}{
 		"First": {
-			reason: "Nothing was there, so nothing is missed",
+			reason: "Nothing existed before, so nothing is missing",
 			gone:   true,
 			want:   asExpected,
 		},
 		"Missing": {
-			reason: "What had been there is gone",
+			reason: "Resources that existed are gone",
 			before: before(t, `[{type: Available, status: "True", reason: Available}]`),
 			gone:   true,
-			want:   condition{"Degraded", "True", "Missing", "ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample had been there and is gone: it is created again"},
+			want:   condition{"Degraded", "True", "Missing", "ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample was deleted and is created again"},
 		},
 		"Fine": {
-			reason:     "A rollout goes on",
+			reason:     "A rollout is in progress",
 			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [{type: Progressing, status: "True"}, {type: ReplicaFailure, status: "False"}]}}`,
 			want:       asExpected,
 		},
@@ -170,57 +168,57 @@ func TestDegraded(t *testing.T) {
 		"Failing": {
 			reason:     "Pods cannot be created, which is why nothing progresses",
 			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `, ` + failing + `]}}`,
-			want:       condition{"Degraded", "True", "ReplicaFailure", "Deployment viewer-sample cannot roll out: pods are forbidden: see kubectl describe replicasets -n default -l app.kubernetes.io/instance=sample"},
+			want:       condition{"Degraded", "True", "ReplicaFailure", "Deployment viewer-sample cannot roll out: pods are forbidden: run kubectl describe replicasets -n default -l app.kubernetes.io/instance=sample"},
 		},
-		"Mended": {
-			reason:     "What was stuck is not what is asked for now",
+		"Fixed": {
+			reason:     "The revision that was stuck is not the desired one",
 			deployment: `{metadata: {generation: 1}, spec: {}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
 			want:       asExpected,
 		},
-		"MendedNotCaughtUp": {
-			reason:     "What is asked for now has been applied, the conditions are of before",
+		"FixedNotCaughtUp": {
+			reason:     "The desired revision is applied, and the conditions still describe the previous one",
 			before:     before(t, `[{type: Degraded, status: "False", reason: AsExpected}]`),
 			deployment: `{metadata: {generation: 2}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
 			want:       asExpected,
 		},
 		"MissingBefore": {
-			reason:     "What was known is another fault",
+			reason:     "The previous condition was about another error",
 			before:     before(t, `[{type: Degraded, status: "True", reason: Missing}]`),
 			deployment: `{metadata: {generation: 2}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
 			want:       asExpected,
 		},
 		"Paused": {
-			reason:     "Somebody has paused the Deployment, and a change waits",
+			reason:     "Somebody paused the Deployment, and a change waits",
 			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1, conditions: [{type: Progressing, status: Unknown, reason: DeploymentPaused}]}}`,
 			want:       paused,
 		},
 		"PausedFromTheStart": {
-			reason:     "Or it never ran",
+			reason:     "Somebody paused it before its first pod",
 			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1}}`,
 			want:       paused,
 		},
 		"PausedWhenDone": {
-			reason:     "Nothing waits",
+			reason:     "Somebody paused the Deployment, and no change waits",
 			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1}}`,
 			want:       asExpected,
 		},
 		"PausedAtZero": {
-			reason:     "No viewer is wanted, so none waits",
+			reason:     "No replica is requested, so no change waits",
 			deployment: `{metadata: {generation: 1}, spec: {paused: true, replicas: 0, ` + revision + `}, status: {observedGeneration: 1}}`,
 			want:       asExpected,
 		},
 		"PausedNotCaughtUp": {
-			reason:     "What the status says is of before",
+			reason:     "The status describes the previous spec",
 			deployment: `{metadata: {generation: 2}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
 			want:       asExpected,
 		},
 		"Changing": {
-			reason:     "Nobody has paused it",
+			reason:     "A change rolls out, and the Deployment is not paused",
 			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
 			want:       asExpected,
 		},
 		"ScaledWhileStuck": {
-			reason:     "Another number of viewers does not mend what is known to be stuck",
+			reason:     "Another number of replicas does not fix a rollout that is stuck",
 			before:     before(t, `[{type: Degraded, status: "True", reason: ProgressDeadlineExceeded}]`),
 			deployment: `{metadata: {generation: 2}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
 			want:       stuck,
@@ -229,51 +227,26 @@ func TestDegraded(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
-			v.Status = tc.before.Status
-			want, _ := compose(v)
-			seen := observed{configMap: &configMapState{}, deployment: stateOf[deploymentState](t, tc.deployment), service: &serviceState{}}
+			v.last = tc.before
+			d, _ := compose(v)
+			o := observed{
+				deployment: decoded[observedDeployment](t, tc.deployment),
+				identities: map[string]identity{keyConfigMap: {}, keyDeployment: {}, keyService: {}},
+			}
 			if tc.gone {
-				seen = observed{}
+				o = observed{}
 			}
 
-			if diff := cmp.Diff(tc.want, degraded(v, want, seen)); diff != "" {
+			if diff := cmp.Diff(tc.want, degraded(v, o, d)); diff != "" {
 				t.Errorf("\n%s\ndegraded(): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-func TestInvalid(t *testing.T) {
-	spec := field.Required(field.NewPath("spec", "markdowns"), "add it")
-	name := field.Required(field.NewPath("metadata", "name"), "add it")
-	input := field.Required(field.NewPath("input", "namespace"), "add it")
-
-	cases := map[string]struct {
-		reason string
-		faults field.ErrorList
-		want   condition
-	}{
-		"Spec":  {reason: "The user mends the spec", faults: field.ErrorList{spec}, want: condition{"Degraded", "True", "InvalidSpec", "spec.markdowns: Required value: add it"}},
-		"Name":  {reason: "Or the name", faults: field.ErrorList{name}, want: condition{"Degraded", "True", "InvalidSpec", "metadata.name: Required value: add it"}},
-		"Input": {reason: "The platform team mends the Input", faults: field.ErrorList{input}, want: condition{"Degraded", "True", "InvalidInput", "input.namespace: Required value: add it"}},
-		"Both": {
-			reason: "All faults at once, in order, each once",
-			faults: field.ErrorList{spec, input, spec},
-			want:   condition{"Degraded", "True", "InvalidSpec", "input.namespace: Required value: add it; spec.markdowns: Required value: add it"},
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, invalid(tc.faults)); diff != "" {
-				t.Errorf("\n%s\ninvalid(): -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
-// before is an XR that has conditions.
-func before(t *testing.T, conditions string) xr {
+// before is the status of an XR that has conditions.
+func before(t *testing.T, conditions string) lastStatus {
 	t.Helper()
 
-	return *stateOf[xr](t, `{status: {conditions: `+conditions+`}}`)
+	return *decoded[lastStatus](t, `{status: {conditions: `+conditions+`}}`)
 }

@@ -82,7 +82,7 @@ func podSpec(v view) corev1.PodSpec {
 }
 
 func container(v view) corev1.Container {
-	requests, limits := v.resources()
+	requests, limits := v.containerResources()
 	tcp := corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString(portName)}}
 	get := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: intstr.FromString(portName)}}
 

@@ -2,11 +2,14 @@ package fn
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/proto"
 )
 
 // A Function composes MarkdownViews.
@@ -17,33 +20,69 @@ type Function struct {
 	ttl time.Duration
 }
 
-// New returns a Function whose answers stand for ttl unless the Input says
+// New returns a Function whose responses are valid for ttl unless the Input says
 // otherwise. 0 means until something changes.
 func New(log logging.Logger, ttl time.Duration) *Function {
 	return &Function{log: log, ttl: ttl}
 }
 
-// RunFunction answers with the desired ConfigMap, Deployment and Service of the
+// RunFunction returns the desired ConfigMap, Deployment and Service of the
 // observed MarkdownView, their readiness, and the MarkdownView's status and
-// conditions. A fault of the MarkdownView or of the Input is a fatal result, not
-// an error.
+// conditions. An error of the MarkdownView or of the Input is a fatal result, not
+// a gRPC error.
 func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-	v, faults := read(req)
-	want, more := compose(v)
-	seen := observe(req)
-
-	faults = slices.Concat(faults, v.validate(), more, seen.moved(v), conflicts(req, v))
-	if len(faults) > 0 {
-		f.log.Debug("Refused MarkdownView", "namespace", v.Metadata.Namespace, "name", v.Metadata.Name, "faults", len(faults))
-
-		return refuse(req, v, seen, faults), nil
+	request, err := proto.Marshal(req)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode request: %w", err)
+	}
+	response, err := f.Respond(request)
+	if err != nil {
+		return nil, err
+	}
+	rsp := &fnv1.RunFunctionResponse{}
+	if err := proto.Unmarshal(slices.Concat(response.Parts...), rsp); err != nil {
+		return nil, fmt.Errorf("cannot decode response: %w", err)
 	}
 
-	ttl := f.ttl
-	if v.input.TTL != nil {
-		ttl = v.input.TTL.Duration
-	}
-	f.log.Debug("Composed MarkdownView", "namespace", v.Metadata.Namespace, "name", v.Metadata.Name)
+	return rsp, nil
+}
 
-	return respond(req, v, want, seen, ttl), nil
+// Respond is RunFunction in protobuf's wire format. The response shares memory
+// with the request. An error means that the request cannot be decoded.
+func (f *Function) Respond(message []byte) (Response, error) {
+	req, err := read(message)
+	if err != nil {
+		return Response{}, fmt.Errorf("cannot decode request: %w", err)
+	}
+	rsp := f.respond(req)
+	if size := rsp.size(); size > maxResponse {
+		// What other functions desired may be too large itself.
+		rsp = respond(request{tag: req.tag}, nil, judgeTooLarge(rsp.verdict, size))
+	}
+
+	return rsp, nil
+}
+
+// respond takes the way through the package that doc.go draws.
+func (f *Function) respond(req request) (rsp Response) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			f.log.Info("Recovered from a panic", append(req.view.logValues(), "panic", cause, "stack", string(debug.Stack()))...)
+			rsp = respond(req, nil, judgePanic(cause))
+		}
+	}()
+
+	var d *desired
+	problems := validate(req)
+	if len(problems) == 0 {
+		d, problems = compose(req.view)
+	}
+	if len(problems) > 0 {
+		f.log.Debug("Rejected MarkdownView", append(req.view.logValues(), "errors", len(problems))...)
+
+		return respond(req, nil, judgeInvalid(req.view, req.observed, problems))
+	}
+	f.log.Debug("Composed MarkdownView", req.view.logValues()...)
+
+	return respond(req, d, judge(req.view, req.observed, d, f.ttl))
 }

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -26,13 +27,39 @@ const (
 	settledStatus    = `{status: {conditions: [{type: Available, status: "True", reason: Available}, {type: Degraded, status: "False", reason: AsExpected}]}}`
 )
 
+// object returns the Struct of a YAML text.
+func object(t *testing.T, text string) *structpb.Struct {
+	t.Helper()
+	b, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &structpb.Struct{}
+	if err := s.UnmarshalJSON(b); err != nil {
+		t.Fatal(err)
+	}
+
+	return s
+}
+
+// encoded returns a message in protobuf's wire format.
+func encoded(t testing.TB, m proto.Message) []byte {
+	t.Helper()
+	b, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatalf("cannot encode a message: %v", err)
+	}
+
+	return b
+}
+
 func resourceOf(t *testing.T, text string) *fnv1.Resource {
 	t.Helper()
 
 	return &fnv1.Resource{Resource: object(t, text)}
 }
 
-// settledRequest observes a MarkdownView all of whose viewers run what it says.
+// settledRequest observes a MarkdownView all of whose pods run the desired revision.
 func settledRequest(t *testing.T) *fnv1.RunFunctionRequest {
 	t.Helper()
 	req := &fnv1.RunFunctionRequest{
@@ -56,7 +83,7 @@ func run(t *testing.T, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	before := proto.Clone(req)
 	rsp, err := New(logging.NewNopLogger(), 0).RunFunction(context.Background(), req)
 	if err != nil {
-		t.Fatalf("A fault is a result, not an error: %v", err)
+		t.Fatalf("An error of the MarkdownView is a result, not a gRPC error: %v", err)
 	}
 	if diff := cmp.Diff(before, req, protocmp.Transform()); diff != "" {
 		t.Fatalf("The request was changed: -before, +after:\n%s", diff)
@@ -69,15 +96,15 @@ func conditionProto(kind string, status fnv1.Status, reason, message string) *fn
 	return &fnv1.Condition{Type: kind, Status: status, Reason: reason, Message: &message, Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum()}
 }
 
-// TestRunFunction looks at everything but the desired resources, which the golden
+// TestRunFunction checks everything except the desired resources, which the golden
 // responses show.
 func TestRunFunction(t *testing.T) {
 	const (
 		yes = fnv1.Status_STATUS_CONDITION_TRUE
 		no  = fnv1.Status_STATUS_CONDITION_FALSE
 	)
-	available := conditionProto("Available", yes, "Available", "Viewers serve the book")
-	asExpected := conditionProto("Degraded", no, "AsExpected", "Nothing is known to be wrong")
+	available := conditionProto("Available", yes, "Available", "The book is served")
+	asExpected := conditionProto("Degraded", no, "AsExpected", "No errors found")
 	const selector = `app.kubernetes.io/created-by=function-markdownview,app.kubernetes.io/instance=sample,app.kubernetes.io/name=mdbook`
 
 	type want struct {
@@ -93,7 +120,7 @@ func TestRunFunction(t *testing.T) {
 		want   want
 	}{
 		"Settled": {
-			reason: "Where all is as asked there is nothing to tell",
+			reason: "When everything is as requested there is no event",
 			change: func(*fnv1.RunFunctionRequest) {},
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
@@ -102,7 +129,7 @@ func TestRunFunction(t *testing.T) {
 			},
 		},
 		"First": {
-			reason: "The status is whole from the first answer on, and nothing is left open",
+			reason: "The first response has the whole status and a readiness of every resource",
 			change: func(req *fnv1.RunFunctionRequest) {
 				req.Observed.Resources = nil
 				req.Observed.Composite = resourceOf(t, sampleXR+`}`)
@@ -110,11 +137,11 @@ func TestRunFunction(t *testing.T) {
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_FALSE},
 				status:     `{status: NotReady, replicas: 0, readyReplicas: 0, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{conditionProto("Available", no, "Creating", "No viewer has served the book yet"), asExpected},
+				conditions: []*fnv1.Condition{conditionProto("Available", no, "Creating", "The book is not served yet: no pod is available"), asExpected},
 			},
 		},
 		"BecameAvailable": {
-			reason: "That it serves for the first time is an event",
+			reason: "An event reports that the book is served for the first time",
 			change: func(req *fnv1.RunFunctionRequest) {
 				req.Observed.Composite = resourceOf(t, sampleXR+`, status: {conditions: [{type: Available, status: "False", reason: Creating}]}}`)
 			},
@@ -123,12 +150,12 @@ func TestRunFunction(t *testing.T) {
 				status:     `{status: Healthy, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
 				conditions: []*fnv1.Condition{available, asExpected},
 				results: []*fnv1.Result{{
-					Severity: fnv1.Severity_SEVERITY_NORMAL, Reason: ptr.To("Available"), Message: "Viewers serve the book", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
+					Severity: fnv1.Severity_SEVERITY_NORMAL, Reason: ptr.To("Available"), Message: "The book is served", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
 				}},
 			},
 		},
 		"Changed": {
-			reason: "A change that has not rolled out yet is not healthy, though all viewers run",
+			reason: "A change that has not rolled out yet is not healthy, though all pods are available",
 			change: func(req *fnv1.RunFunctionRequest) {
 				spec := req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
 				spec.GetFields()["markdowns"].GetStructValue().Fields["SUMMARY.md"] = structpb.NewStringValue("# Other")
@@ -136,11 +163,11 @@ func TestRunFunction(t *testing.T) {
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_TRUE},
 				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{conditionProto("Available", yes, "RollingOut", "Viewers serve the book while a change rolls out"), asExpected},
+				conditions: []*fnv1.Condition{conditionProto("Available", yes, "RollingOut", "The book is served while a change rolls out"), asExpected},
 			},
 		},
 		"OldContent": {
-			reason: "Viewers that run what is asked for are not healthy while the ConfigMap holds something else",
+			reason: "Pods of the desired revision are not healthy while the ConfigMap holds other content",
 			change: func(req *fnv1.RunFunctionRequest) { req.Observed.Resources["configmap"] = resourceOf(t, `{data: {}}`) },
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
@@ -149,14 +176,14 @@ func TestRunFunction(t *testing.T) {
 			},
 		},
 		"ServiceGone": {
-			reason: "What had been there and is gone is an event",
+			reason: "An event reports a resource that was deleted",
 			change: func(req *fnv1.RunFunctionRequest) { delete(req.GetObserved().GetResources(), "service") },
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_FALSE},
 				status:     `{status: Healthy, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Service viewer-sample had been there and is gone: it is created again")},
+				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Service viewer-sample was deleted and is created again")},
 				results: []*fnv1.Result{{
-					Severity: fnv1.Severity_SEVERITY_WARNING, Reason: ptr.To("Missing"), Message: "Service viewer-sample had been there and is gone: it is created again", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
+					Severity: fnv1.Severity_SEVERITY_WARNING, Reason: ptr.To("Missing"), Message: "Service viewer-sample was deleted and is created again", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
 				}},
 			},
 		},
@@ -205,7 +232,7 @@ func TestFatal(t *testing.T) {
 		Meta:    &fnv1.ResponseMeta{Tag: "tag", Ttl: durationpb.New(0)},
 		Desired: req.GetDesired(),
 		Conditions: []*fnv1.Condition{
-			conditionProto("Available", fnv1.Status_STATUS_CONDITION_TRUE, "Available", "Viewers serve the book"),
+			conditionProto("Available", fnv1.Status_STATUS_CONDITION_TRUE, "Available", "The book is served"),
 			conditionProto("Degraded", fnv1.Status_STATUS_CONDITION_TRUE, "InvalidSpec", why),
 		},
 		Results: []*fnv1.Result{{
@@ -216,7 +243,7 @@ func TestFatal(t *testing.T) {
 		}},
 	}
 	if diff := cmp.Diff(want, run(t, req), protocmp.Transform()); diff != "" {
-		t.Errorf("All faults are one fatal result, and nothing is touched: -want, +got:\n%s", diff)
+		t.Errorf("All errors are one fatal result, and nothing changes: -want, +got:\n%s", diff)
 	}
 }
 
@@ -237,28 +264,28 @@ func TestOthers(t *testing.T) {
 	rsp := run(t, req)
 
 	if diff := cmp.Diff(req.GetContext(), rsp.GetContext(), protocmp.Transform()); diff != "" {
-		t.Errorf("The context is for the next function: -want, +got:\n%s", diff)
+		t.Errorf("The context is passed on: -want, +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(req.GetDesired().GetResources()["other"], rsp.GetDesired().GetResources()["other"], protocmp.Transform()); diff != "" {
-		t.Errorf("What others desire stays: -want, +got:\n%s", diff)
+		t.Errorf("Desired resources of other functions are passed on: -want, +got:\n%s", diff)
 	}
 	composite := rsp.GetDesired().GetComposite()
 	if composite.GetReady() != fnv1.Ready_READY_FALSE || string(composite.GetConnectionDetails()["secret"]) != "s" {
-		t.Errorf("What others said of the XR stays: got %v", composite)
+		t.Errorf("Readiness and connection details of the XR are passed on: got %v", composite)
 	}
 	status := composite.GetResource().GetFields()["status"].GetStructValue().GetFields()
 	if status["theirs"].GetNumberValue() != 1 || status["status"].GetStringValue() != "Healthy" {
-		t.Errorf("Their status stays beside ours: got %v", status)
+		t.Errorf("Status fields of other functions stay: got %v", status)
 	}
 	if got := rsp.GetDesired().GetResources()["service"].GetResource().GetFields()["metadata"].GetStructValue().GetFields()["labels"].GetStructValue().GetFields(); got["before"] != nil {
-		t.Errorf("Our own resource is ours: got labels %v", got)
+		t.Errorf("A desired resource of an earlier step is replaced by ours: got labels %v", got)
 	}
 
 	req.Desired.Resources["service"] = resourceOf(t, `{kind: Ingress}`)
 	rsp = run(t, req)
-	want := `cannot compose MarkdownView "sample": desired.resources[service]: Forbidden: another function of the pipeline gives this name to another resource: rename it there`
-	if len(rsp.GetResults()) != 1 || rsp.GetResults()[0].GetMessage() != want || rsp.GetResults()[0].GetReason() != "InvalidInput" {
-		t.Errorf("Two resources cannot have one name: want %q, got %v", want, rsp.GetResults())
+	want := `cannot compose MarkdownView "sample": desired.resources[service]: Forbidden: another function of the pipeline desires another resource with this name: rename it there`
+	if len(rsp.GetResults()) != 1 || rsp.GetResults()[0].GetMessage() != want || rsp.GetResults()[0].GetReason() != "PipelineConflict" {
+		t.Errorf("Two resources cannot have the same name: want %q, got %v", want, rsp.GetResults())
 	}
 }
 
@@ -268,8 +295,8 @@ func TestStatusFields(t *testing.T) {
 		input  string
 		want   string
 	}{
-		"Some": {reason: "Only what the XRD declares is written", input: `{statusFields: [status, url]}`, want: `{status: Healthy, url: http://viewer-sample.default.svc}`},
-		"None": {reason: "It may declare nothing", input: `{statusFields: []}`, want: `{}`},
+		"Some": {reason: "Only the fields that the XRD declares are written", input: `{statusFields: [status, url]}`, want: `{status: Healthy, url: http://viewer-sample.default.svc}`},
+		"None": {reason: "An XRD may declare no field", input: `{statusFields: []}`, want: `{}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -290,9 +317,9 @@ func TestTTL(t *testing.T) {
 		input  *structpb.Struct
 		want   time.Duration
 	}{
-		"Flag":  {reason: "The flag is for those whose Input has none", want: time.Minute},
-		"Input": {reason: "The Input wins", input: object(t, `{ttl: 1h}`), want: time.Hour},
-		"Zero":  {reason: "Also with zero", input: object(t, `{ttl: 0s}`), want: 0},
+		"Flag":  {reason: "The flag applies when the Input has no TTL", want: time.Minute},
+		"Input": {reason: "The TTL of the Input takes precedence", input: object(t, `{ttl: 1h}`), want: time.Hour},
+		"Zero":  {reason: "A TTL of zero in the Input takes precedence too", input: object(t, `{ttl: 0s}`), want: 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -317,9 +344,9 @@ func TestNamespaceOfResources(t *testing.T) {
 		input  string
 		want   string
 	}{
-		"Namespaced": {reason: "Crossplane gives the resources of a namespaced XR its namespace", xr: `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: a}}}`},
-		"Claim":      {reason: "Those of a claim live with it", xr: `{metadata: {name: a}, spec: {claimRef: {namespace: c}, markdowns: {SUMMARY.md: a}}}`, want: "c"},
-		"Cluster":    {reason: "Those of a cluster-scoped XR live where the Input says", xr: `{metadata: {name: a}, spec: {markdowns: {SUMMARY.md: a}}}`, input: `{namespace: d}`, want: "d"},
+		"Namespaced": {reason: "Crossplane sets the namespace of the resources of a namespaced XR", xr: `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: a}}}`},
+		"Claim":      {reason: "The resources of a legacy XR live in the namespace of its claim", xr: `{metadata: {name: a}, spec: {claimRef: {namespace: c}, markdowns: {SUMMARY.md: a}}}`, want: "c"},
+		"Cluster":    {reason: "The resources of a cluster-scoped XR live in the namespace of the Input", xr: `{metadata: {name: a}, spec: {markdowns: {SUMMARY.md: a}}}`, input: `{namespace: d}`, want: "d"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

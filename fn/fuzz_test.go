@@ -15,10 +15,10 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
-// Each target takes a minute or more of fuzzing with make fuzz; go test runs its
-// seeds, those below testdata/fuzz included.
+// make fuzz runs each target for a minute or more; go test runs its seeds, including
+// those in testdata/fuzz.
 
-// FuzzBytes feeds requests as they come from the wire.
+// FuzzBytes runs the function with any bytes as a request.
 func FuzzBytes(f *testing.F) {
 	for _, req := range goldenRequests(f) {
 		f.Add(marshal(f, req))
@@ -32,7 +32,7 @@ func FuzzBytes(f *testing.F) {
 	})
 }
 
-// FuzzRequest feeds requests that Crossplane could send.
+// FuzzRequest runs the function with requests that Crossplane could send.
 func FuzzRequest(f *testing.F) {
 	addSeeds(f, 30)
 	f.Fuzz(func(t *testing.T, choices []byte) {
@@ -40,7 +40,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzCorruptRequest feeds requests that no Crossplane sends.
+// FuzzCorruptRequest runs the function with requests that Crossplane never sends.
 func FuzzCorruptRequest(f *testing.F) {
 	addSeeds(f, 60)
 	f.Fuzz(func(t *testing.T, choices []byte) {
@@ -51,7 +51,7 @@ func FuzzCorruptRequest(f *testing.F) {
 	})
 }
 
-// FuzzLife tells lives.
+// FuzzLife simulates MarkdownViews.
 func FuzzLife(f *testing.F) {
 	addSeeds(f, 1)
 	f.Fuzz(func(t *testing.T, choices []byte) {
@@ -59,7 +59,7 @@ func FuzzLife(f *testing.F) {
 	})
 }
 
-// FuzzTemplates feeds templates that are any JSON.
+// FuzzTemplates runs the function with any JSON as templates.
 func FuzzTemplates(f *testing.F) {
 	for _, seed := range [][3]string{
 		{`{}`, `{}`, `{}`},
@@ -88,7 +88,7 @@ func FuzzTemplates(f *testing.F) {
 	})
 }
 
-// FuzzNames feeds two names of XRs. It is law 6.
+// FuzzNames composes XRs with two names. It is law 6.
 func FuzzNames(f *testing.F) {
 	for _, name := range []string{
 		"a", "0", "sample", "a.b", "a-b", "1.2.3.4", strings.Repeat("a", 56), strings.Repeat("a", 57), strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("a", 253),
@@ -112,7 +112,7 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// composedOf returns what is composed of an XR by its name.
+// composedOf returns the composed resources of an XR with a name.
 func composedOf(t testing.TB, name string) map[string]*fnv1.Resource {
 	t.Helper()
 
@@ -120,7 +120,7 @@ func composedOf(t testing.TB, name string) map[string]*fnv1.Resource {
 	metadata(view)["name"] = name
 	rsp := checkLaws(t, newCluster(t, view, nil).request())
 	if isFatal(rsp) {
-		t.Fatalf("law 6: legal name %q is refused: %v", name, rsp.GetResults())
+		t.Fatalf("law 6: valid name %q is rejected: %v", name, rsp.GetResults())
 	}
 
 	return rsp.GetDesired().GetResources()
@@ -135,7 +135,7 @@ func nameAndInstance(r *fnv1.Resource) [2]string {
 	}
 }
 
-// FuzzText feeds texts. It is law 7.
+// FuzzText composes files with any text. It is law 7.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{"", "\n", "\r\n", "\t", "a \n", "\u0085", "\u2028", "\ufeff", "👩‍👩‍👧‍👦", "\u202eabc", "\x00", "\x7f", "\u009f", "\u00a0", "\u00bf\u0080", "\ufffd", "\ufffe", "\uffff"} {
 		f.Add("page.md", text)
@@ -148,7 +148,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// TestLargestText tells of texts that are too large to fuzz with.
+// TestLargestText composes texts that are too large to fuzz with.
 func TestLargestText(t *testing.T) {
 	const most = 1<<20 - len("# S\n")
 	for _, char := range []string{"x", "\n", "\u2028", "\x00"} {
@@ -161,14 +161,14 @@ func checkText(t *testing.T, name, text string) {
 
 	rsp := checkLaws(t, newCluster(t, viewOf(object{"markdowns": object{"SUMMARY.md": "# S\n", name: text}}), nil).request())
 	if isFatal(rsp) {
-		t.Fatalf("law 7: file %q is refused: %v", name, rsp.GetResults())
+		t.Fatalf("law 7: file %q is rejected: %v", name, rsp.GetResults())
 	}
 	if got, ok := fileOf(rsp, name); !ok || got != text {
 		t.Errorf("law 7: file %q changed", name)
 	}
 }
 
-// addSeeds adds what n random samples are drawn from.
+// addSeeds adds the random bytes that n samples are made of.
 func addSeeds(f *testing.F, n uint64) {
 	f.Helper()
 

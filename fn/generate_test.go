@@ -13,8 +13,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
-// generate returns a request as Crossplane could send it, at any moment of a
-// life and of a pipeline.
+// generate returns a request as Crossplane could send it, at any time and at any
+// step of a pipeline.
 func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -29,7 +29,7 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 		if s.Maybe(4) {
 			continue
 		}
-		// What is observed may have been asked for by an earlier spec.
+		// The observed resource may come from an earlier spec.
 		c.observe(s, key)
 	}
 	c.remember(s)
@@ -92,7 +92,7 @@ func (c *cluster) observe(s *sample.Source, key string) {
 	}
 }
 
-// deploymentStatus returns a status of any numbers, not all of which can be.
+// deploymentStatus returns a status of any numbers, not all of which are possible.
 func deploymentStatus(s *sample.Source) object {
 	status := object{}
 	for _, name := range []string{"observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"} {
@@ -113,7 +113,7 @@ func deploymentStatus(s *sample.Source) object {
 	return status
 }
 
-// remember gives the XR a status of an earlier answer.
+// remember gives the XR a status of an earlier response.
 func (c *cluster) remember(s *sample.Source) {
 	metadata(c.xr)["generation"] = float64(1 + s.Below(3))
 	if s.Maybe(3) {
@@ -133,7 +133,7 @@ func (c *cluster) remember(s *sample.Source) {
 	c.xr["status"] = object{"status": sample.Pick(s, "NotReady", "Available", "Healthy"), "conditions": conditions}
 }
 
-// pipeline adds what functions before ours desired.
+// pipeline adds the desired state of functions before ours.
 func pipeline(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	t.Helper()
 
@@ -161,7 +161,7 @@ func pipeline(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	}
 }
 
-// corrupt makes a request one that no Crossplane sends.
+// corrupt changes a request to one that Crossplane never sends.
 func corrupt(s *sample.Source, req *fnv1.RunFunctionRequest) {
 	roots := []*structpb.Struct{req.GetObserved().GetComposite().GetResource(), req.GetInput(), req.GetContext(), req.GetDesired().GetComposite().GetResource()}
 	for _, resources := range []map[string]*fnv1.Resource{req.GetObserved().GetResources(), req.GetDesired().GetResources()} {
@@ -216,7 +216,7 @@ func oddName(s *sample.Source) string {
 		strings.Repeat("k", 300), strings.Repeat("\n", 100_000))
 }
 
-// odd returns a value that is wrong nearly everywhere.
+// odd returns a value that is invalid nearly everywhere.
 func odd(s *sample.Source) *structpb.Value {
 	text := structpb.NewStringValue
 	object := func(name string, v *structpb.Value) *structpb.Value {

@@ -17,15 +17,15 @@ import (
 )
 
 // The golden requests hold what a release composed, as an API server stored it.
-// They are not made anew when the function changes: a change that would roll
-// every live viewer shows as a difference of the settled answers.
+// They are not updated when the function changes: a change that would roll out every
+// live Deployment shows as a difference in the responses to settled requests.
 var (
 	update   = flag.Bool("update", false, "write the golden responses")
 	requests = flag.Bool("update-requests", false, "write the golden requests")
 )
 
-// TestGolden compares the answers to the golden requests, byte for byte, and
-// checks the laws for them.
+// TestGolden compares the responses to the golden requests with the golden
+// responses, and checks the laws for them.
 func TestGolden(t *testing.T) {
 	if *requests {
 		for name, req := range scenarios(t) {
@@ -56,8 +56,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenSettled checks that the answers to the requests of a settled life
-// ask for what is there: law 5 across releases.
+// TestGoldenSettled checks that the responses for MarkdownViews that are served as
+// requested change nothing: law 5 across releases.
 func TestGoldenSettled(t *testing.T) {
 	all := goldenRequests(t)
 	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled"} {
@@ -86,7 +86,7 @@ func TestGoldenSettled(t *testing.T) {
 	}
 }
 
-// scenarios returns the golden requests: the moments of lives.
+// scenarios returns the golden requests.
 func scenarios(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -94,12 +94,12 @@ func scenarios(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	maps.Copy(out, usual(t))
 	maps.Copy(out, troubled(t))
 	maps.Copy(out, dressed(t))
-	maps.Copy(out, faulty(t))
+	maps.Copy(out, invalid(t))
 
 	return out
 }
 
-// usual is the life of a book.
+// usual is what happens to most books.
 func usual(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -143,7 +143,7 @@ func usual(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// troubled is the life of a book that has it hard.
+// troubled are books with errors that do not come from their spec.
 func troubled(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -157,7 +157,7 @@ func troubled(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	c.settle()
 	out["stuck"] = c.request()
 	c.edit(func(spec object) { delete(spec, "viewerImage") })
-	out["mended"] = c.request()
+	out["fixed"] = c.request()
 	c.settle()
 	c.quota = true
 	c.edit(func(spec object) { spec["replicas"] = 3.0 })
@@ -186,7 +186,7 @@ func troubled(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// dressed are books in other clothes.
+// dressed are XRs of other kinds and scopes, with an Input and in a pipeline.
 func dressed(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -241,8 +241,8 @@ func dressed(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// faulty are books that cannot be composed.
-func faulty(t *testing.T) map[string]*fnv1.RunFunctionRequest {
+// invalid are XRs that cannot be composed.
+func invalid(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
 	badSpec := object{
@@ -257,15 +257,15 @@ func faulty(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	}
 	good := viewOf(object{"markdowns": book("text")})
 
-	lived := newCluster(t, good, nil)
-	lived.settle()
-	lived.input = badInput
+	live := newCluster(t, good, nil)
+	live.settle()
+	live.input = badInput
 
 	out := map[string]*fnv1.RunFunctionRequest{
 		"invalid-spec":           newCluster(t, viewOf(badSpec), nil).request(),
 		"invalid-input":          newCluster(t, good, badInput).request(),
 		"invalid-both":           newCluster(t, viewOf(badSpec), badInput).request(),
-		"invalid-input-and-live": lived.request(),
+		"invalid-input-and-live": live.request(),
 		"image-not-allowed": newCluster(t, viewOf(object{"markdowns": book("text"), "viewerImage": "mdbook:latest"}), object{
 			"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input",
 			"allowedImages": []any{"docker.io/peaceiris/mdbook", "*.example.com/*:v1"},

@@ -35,7 +35,7 @@ import (
 // ours are the keys of the resources that the function composes.
 var ours = []string{"configmap", "deployment", "service"}
 
-// TestSamplesAreAccepted is part of law 4: what is legal is not refused.
+// TestSamplesAreAccepted is part of law 4: valid requests are not rejected.
 func TestSamplesAreAccepted(t *testing.T) {
 	for seed := range uint64(100) {
 		s := sample.Random(seed)
@@ -43,13 +43,13 @@ func TestSamplesAreAccepted(t *testing.T) {
 		// An Input may well not allow the image.
 		delete(child(view, "spec"), "viewerImage")
 		if rsp := checkLaws(t, newCluster(t, view, input).request()); isFatal(rsp) {
-			t.Errorf("law 4: sample %d is refused: %v", seed, rsp.GetResults())
+			t.Errorf("law 4: sample %d is rejected: %v", seed, rsp.GetResults())
 		}
 	}
 }
 
-// checkLaws runs the function and fails the test where the answer breaks a law
-// that holds for every single answer. The laws are numbered as in doc.go.
+// checkLaws runs the function and fails the test where the response breaks a law
+// that holds for every single response. The laws are numbered as in doc.go.
 func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	t.Helper()
 
@@ -72,7 +72,7 @@ func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResp
 	return rsp
 }
 
-// lawAccepted is law 1: always an answer Crossplane accepts.
+// lawAccepted is law 1: Crossplane accepts every response.
 func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -86,7 +86,7 @@ func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 	reasons := map[string][]string{
 		"Available/STATUS_CONDITION_TRUE":  {fn.ReasonAvailable, fn.ReasonRollingOut, fn.ReasonScaledToZero},
 		"Available/STATUS_CONDITION_FALSE": {fn.ReasonCreating, fn.ReasonUnavailable},
-		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonMissing, fn.ReasonPaused, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded},
+		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict, fn.ReasonMissing, fn.ReasonPaused, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded},
 		"Degraded/STATUS_CONDITION_FALSE":  {fn.ReasonAsExpected},
 	}
 	var types []string
@@ -112,7 +112,7 @@ func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 func lawMessage(t testing.TB, message string) {
 	t.Helper()
 
-	// Twenty faults of a thousand characters each, and what is around them.
+	// Twenty errors of a thousand characters each, and what is around them.
 	const most = 24 << 10
 	switch {
 	case message == "":
@@ -139,12 +139,12 @@ func lawDeterministic(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunF
 		t.Fatalf("cannot unmarshal the request: %v", err)
 	}
 	if first, second := marshal(t, rsp), marshal(t, run(t, again)); !bytes.Equal(first, second) {
-		t.Errorf("law 2: two answers to one request: -first, +second:\n%s", cmp.Diff(rsp, run(t, again), protocmp.Transform()))
+		t.Errorf("law 2: two responses to one request: -first, +second:\n%s", cmp.Diff(rsp, run(t, again), protocmp.Transform()))
 	}
 }
 
-// lawFatal is law 3 for a request with faults: one fatal result that says why,
-// and the desired state as it was.
+// lawFatal is law 3 for a request with errors: one fatal result that gives the
+// reason, and the desired state as it was.
 func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -152,18 +152,18 @@ func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 		t.Errorf("law 3: %d results beside a fatal one", len(rsp.GetResults())-1)
 	}
 	degraded := rsp.GetConditions()[1]
-	if !slices.Contains([]string{fn.ReasonInvalidSpec, fn.ReasonInvalidInput}, degraded.GetReason()) || degraded.GetReason() != rsp.GetResults()[0].GetReason() {
+	if !slices.Contains([]string{fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict}, degraded.GetReason()) || degraded.GetReason() != rsp.GetResults()[0].GetReason() {
 		t.Errorf("law 3: fatal result %v with condition %v", rsp.GetResults()[0], degraded)
 	}
 	if !proto.Equal(req.GetDesired(), rsp.GetDesired()) {
-		t.Errorf("law 3: desired state of a fatal answer: -before, +after:\n%s", cmp.Diff(req.GetDesired(), rsp.GetDesired(), protocmp.Transform()))
+		t.Errorf("law 3: desired state of a fatal response: -before, +after:\n%s", cmp.Diff(req.GetDesired(), rsp.GetDesired(), protocmp.Transform()))
 	}
 	if !proto.Equal(req.GetContext(), rsp.GetContext()) {
 		t.Error("law 3: the context changed")
 	}
 }
 
-// lawNothingLost is law 3 for a request without faults.
+// lawNothingLost is law 3 for a request without errors.
 func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -205,8 +205,8 @@ func identityOf(r *fnv1.Resource) [3]string {
 	return [3]string{f["apiVersion"].GetStringValue(), f["kind"].GetStringValue(), f["metadata"].GetStructValue().GetFields()["name"].GetStringValue()}
 }
 
-// lawKubernetes is law 4: what we emit, Kubernetes accepts, and we own nothing
-// that we do not mean.
+// lawKubernetes is law 4: Kubernetes accepts the composed resources, and they have
+// no field that is not meant.
 func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -235,8 +235,8 @@ func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunc
 			}
 		}
 
-		faults := metav1validation.ValidateLabels(into.GetLabels(), field.NewPath("labels"))
-		faults = append(faults, apivalidation.ValidateAnnotations(into.GetAnnotations(), field.NewPath("annotations"))...)
+		errs := metav1validation.ValidateLabels(into.GetLabels(), field.NewPath("labels"))
+		errs = append(errs, apivalidation.ValidateAnnotations(into.GetAnnotations(), field.NewPath("annotations"))...)
 		name := validation.IsDNS1123Subdomain
 		if key == "service" {
 			name = validation.IsDNS1035Label
@@ -244,7 +244,7 @@ func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunc
 		if details := name(into.GetName()); len(details) > 0 {
 			t.Errorf("law 4: name %q of %s: %v", into.GetName(), key, details)
 		}
-		for _, f := range faults {
+		for _, f := range errs {
 			t.Errorf("law 4: %s: %v", key, f)
 		}
 	}
@@ -324,7 +324,7 @@ func lawDeployment(t testing.TB, d *appsv1.Deployment, s *corev1.Service) {
 	secrets := map[string]bool{}
 	for _, ref := range pod.Spec.ImagePullSecrets {
 		if secrets[ref.Name] {
-			t.Errorf("law 4: imagePullSecret %q twice: server-side apply refuses that", ref.Name)
+			t.Errorf("law 4: imagePullSecret %q twice: server-side apply rejects that", ref.Name)
 		}
 		secrets[ref.Name] = true
 	}
@@ -350,8 +350,8 @@ func lawDeployment(t testing.TB, d *appsv1.Deployment, s *corev1.Service) {
 	}
 }
 
-// lawByteExact is law 7: every file arrives unchanged. One that is null, which
-// the API server refuses, is none.
+// lawByteExact is law 7: every file arrives unchanged. A file that is null, which
+// the API server rejects, counts as absent.
 func lawByteExact(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -393,7 +393,7 @@ func sent(t testing.TB, o object) object {
 	return out
 }
 
-// lawAgree is law 8: readiness, status and conditions say the same.
+// lawAgree is law 8: readiness, status and conditions agree.
 func lawAgree(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -401,7 +401,7 @@ func lawAgree(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	for _, key := range ours {
 		r := rsp.GetDesired().GetResources()[key].GetReady()
 		if r == fnv1.Ready_READY_UNSPECIFIED {
-			t.Errorf("law 8: readiness of %s is left open", key)
+			t.Errorf("law 8: readiness of %s is unspecified", key)
 		}
 		ready = ready && r == fnv1.Ready_READY_TRUE
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
-// A phase is what is seen from one change of a life until nothing moves.
+// A phase is what the function reports from one change until nothing moves.
 type phase struct {
 	ready      []bool
 	status     []string
@@ -22,27 +22,27 @@ type phase struct {
 }
 
 // settle runs the function after every step of the controllers until nothing
-// moves, and checks law 5 for what it saw.
+// moves, and checks law 5 for its responses.
 func (c *cluster) settle() phase {
 	c.t.Helper()
 
 	const most = 200
-	seen := phase{conditions: map[string][]string{}}
+	p := phase{conditions: map[string][]string{}}
 	for range most {
 		rsp := c.reconcile()
-		seen.add(rsp)
+		p.add(rsp)
 		if isFatal(rsp) {
-			return seen
+			return p
 		}
 		if !c.step() && c.quiet() {
-			seen.check(c.t)
+			p.check(c.t)
 
-			return seen
+			return p
 		}
 	}
 	c.t.Fatalf("law 5: still moving after %d steps", most)
 
-	return seen
+	return p
 }
 
 // quiet returns whether running the function once more changes nothing and
@@ -59,7 +59,7 @@ func (c *cluster) quiet() bool {
 		c.t.Errorf("law 5: events while nothing changes: %v", first.GetResults())
 	}
 	if second := c.reconcile(); !proto.Equal(first, second) {
-		c.t.Errorf("law 5: two answers to one state: -first, +second:\n%s", cmp.Diff(first, second, protocmp.Transform()))
+		c.t.Errorf("law 5: two responses to one state: -first, +second:\n%s", cmp.Diff(first, second, protocmp.Transform()))
 	}
 
 	return true
@@ -83,8 +83,8 @@ func (p *phase) add(rsp *fnv1.RunFunctionResponse) {
 	p.status = append(p.status, rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()["status"].GetStringValue())
 }
 
-// check fails the test where something flapped: a state that was left comes
-// back only as the last one, and Ready turns true at most once.
+// check fails the test where something flapped: a state that was left returns only
+// as the last one, and Ready turns true at most once.
 func (p *phase) check(t testing.TB) {
 	t.Helper()
 
@@ -143,7 +143,7 @@ func viewOf(spec object) object {
 	}
 }
 
-// TestLife tells one life from its beginning, and what a person sees of it.
+// TestLife simulates the life of one MarkdownView, and checks what a user sees.
 func TestLife(t *testing.T) {
 	type want struct {
 		status    string
@@ -154,7 +154,7 @@ func TestLife(t *testing.T) {
 	}
 
 	c := newCluster(t, viewOf(object{"markdowns": book("one"), "replicas": 3.0}), nil)
-	chapters := []struct {
+	steps := []struct {
 		name   string
 		change func()
 		want   want
@@ -162,12 +162,12 @@ func TestLife(t *testing.T) {
 		{
 			name:   "created",
 			change: func() {},
-			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1, events: []string{"Available"}},
+			want:   want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1, events: []string{"Available"}},
 		},
 		{
 			name:   "changed text",
 			change: func() { c.edit(func(spec object) { spec["markdowns"] = book("two") }) },
-			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+			want:   want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1},
 		},
 		{
 			name: "stuck",
@@ -178,47 +178,47 @@ func TestLife(t *testing.T) {
 			},
 			want: want{
 				status:    "Available",
-				available: "RollingOut: Viewers serve the book while a change rolls out",
+				available: "RollingOut: The book is served while a change rolls out",
 				degraded: `ProgressDeadlineExceeded: Deployment viewer-sample cannot roll out: ReplicaSet "viewer-0a1b2c3" has timed out progressing: ` +
-					`see kubectl describe pods -n docs -l app.kubernetes.io/instance=sample`,
+					`run kubectl describe pods -n docs -l app.kubernetes.io/instance=sample`,
 				events: []string{"ProgressDeadlineExceeded"},
 			},
 		},
 		{
-			name:   "mended",
+			name:   "fixed",
 			change: func() { c.edit(func(spec object) { delete(spec, "viewerImage") }) },
-			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+			want:   want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1},
 		},
 		{
-			name:   "ConfigMap lost",
+			name:   "ConfigMap deleted",
 			change: func() { c.lose("configmap") },
-			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1, events: []string{"Missing"}},
+			want:   want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1, events: []string{"Missing"}},
 		},
 		{
-			name:   "Deployment lost",
+			name:   "Deployment deleted",
 			change: func() { c.lose("deployment") },
-			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1, events: []string{"Missing", "Available"}},
+			want:   want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1, events: []string{"Missing", "Available"}},
 		},
 		{
 			name: "replicas left to others",
 			change: func() {
 				c.edit(func(spec object) { delete(spec, "replicas") })
-				// The field has no owner any more. Server-side apply removes it,
+				// No one owns the field any more. Server-side apply removes it,
 				// and the autoscaler sets it.
 				c.reconcile()
 				c.scale(3)
 			},
-			want: want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+			want: want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1},
 		},
 		{
 			name:   "scaled to 0",
 			change: func() { c.scale(0) },
-			want:   want{status: "Healthy", available: "ScaledToZero: No viewer is wanted, so none serves the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+			want:   want{status: "Healthy", available: "ScaledToZero: The book is not served: the Deployment is scaled to zero", degraded: "AsExpected: No errors found", turns: 1},
 		},
 		{
-			name:   "and back",
+			name:   "scaled up again",
 			change: func() { c.scale(2) },
-			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1, events: []string{"Available"}},
+			want:   want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1, events: []string{"Available"}},
 		},
 		{
 			name: "no quota",
@@ -228,16 +228,16 @@ func TestLife(t *testing.T) {
 			},
 			want: want{
 				status:    "Available",
-				available: "RollingOut: Viewers serve the book while a change rolls out",
+				available: "RollingOut: The book is served while a change rolls out",
 				degraded: `ReplicaFailure: Deployment viewer-sample cannot roll out: pods "viewer" is forbidden: exceeded quota: pods: ` +
-					`see kubectl describe replicasets -n docs -l app.kubernetes.io/instance=sample`,
+					`run kubectl describe replicasets -n docs -l app.kubernetes.io/instance=sample`,
 				events: []string{"ReplicaFailure"},
 			},
 		},
 		{
 			name:   "quota raised",
 			change: func() { c.quota = false },
-			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+			want:   want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1},
 		},
 		{
 			name: "paused",
@@ -247,36 +247,37 @@ func TestLife(t *testing.T) {
 			},
 			want: want{
 				status:    "Available",
-				available: "RollingOut: Viewers serve the book while a change rolls out",
-				degraded:  "Paused: Deployment viewer-sample is paused, so no change rolls out: kubectl rollout resume deployment -n docs viewer-sample",
+				available: "RollingOut: The book is served while a change rolls out",
+				degraded:  "Paused: Deployment viewer-sample is paused, so no change rolls out: run kubectl rollout resume deployment -n docs viewer-sample",
 				events:    []string{"Paused"},
 			},
 		},
 		{
 			name:   "resumed",
 			change: func() { c.pause(false) },
-			want:   want{status: "Healthy", available: "Available: Viewers serve the book", degraded: "AsExpected: Nothing is known to be wrong", turns: 1},
+			want:   want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1},
 		},
 	}
 
-	// One life: a chapter starts where the one before it ended.
-	for _, chapter := range chapters {
-		chapter.change()
-		seen := c.settle()
+	// A step starts where the one before it ended.
+	for _, step := range steps {
+		step.change()
+		p := c.settle()
 		got := want{
-			status:    seen.status[len(seen.status)-1],
-			available: seen.conditions["Available"][len(seen.conditions["Available"])-1],
-			degraded:  seen.conditions["Degraded"][len(seen.conditions["Degraded"])-1],
-			turns:     seen.turns(),
-			events:    seen.events,
+			status:    p.status[len(p.status)-1],
+			available: p.conditions["Available"][len(p.conditions["Available"])-1],
+			degraded:  p.conditions["Degraded"][len(p.conditions["Degraded"])-1],
+			turns:     p.turns(),
+			events:    p.events,
 		}
-		if diff := cmp.Diff(chapter.want, got, cmp.AllowUnexported(want{})); diff != "" {
-			t.Errorf("%s: -want, +got:\n%s", chapter.name, diff)
+		if diff := cmp.Diff(step.want, got, cmp.AllowUnexported(want{})); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", step.name, diff)
 		}
 	}
 }
 
-// TestLives tells many lives, in each of which anything may happen at any time.
+// TestLives simulates many MarkdownViews, to each of which anything may happen at
+// any time.
 func TestLives(t *testing.T) {
 	t.Parallel()
 
@@ -294,13 +295,13 @@ func live(t testing.TB, s *sample.Source) {
 
 	view, input := s.View(), s.Input()
 	delete(input, "allowedImages")
-	// Large books have tests of their own: a life is about states.
+	// Large books have tests of their own: this one is about states.
 	child(view, "spec")["markdowns"] = book(s.Text())
 	c := newCluster(t, view, input)
 	for range 2 + s.Below(8) {
 		c.happen(s)
 		if s.Maybe(3) {
-			// The next change comes while this one is under way.
+			// The next change comes while this one rolls out.
 			for range s.Below(6) {
 				c.reconcile()
 				c.step()
@@ -311,17 +312,17 @@ func live(t testing.TB, s *sample.Source) {
 		c.settle()
 	}
 
-	// Whatever happened, a life ends well.
+	// Whatever happened, the book is ready at the end.
 	clear(c.stuck)
 	c.quota = false
 	c.edit(func(spec object) { spec["markdowns"] = book("the end") })
-	seen := c.settle()
-	if !seen.ready[len(seen.ready)-1] {
-		t.Errorf("law 5: not ready at the end: %v", seen)
+	p := c.settle()
+	if !p.ready[len(p.ready)-1] {
+		t.Errorf("law 5: not ready at the end: %v", p)
 	}
 }
 
-// happen lets one thing happen.
+// happen makes one random change.
 func (c *cluster) happen(s *sample.Source) {
 	switch s.Below(8) {
 	case 0:
@@ -346,7 +347,7 @@ func (c *cluster) happen(s *sample.Source) {
 		before := c.input
 		c.input = s.Input()
 		delete(c.input, "allowedImages")
-		// The namespace of a composed resource is for ever.
+		// The namespace of a composed resource is permanent.
 		delete(c.input, "namespace")
 		if ns, ok := before["namespace"]; ok {
 			c.input["namespace"] = ns

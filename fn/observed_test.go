@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"testing"
 
-	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// settledView is a view whose Deployment wants two viewers of revision.
+// settledView is a view that requests two replicas.
 func settledView() view {
 	v := view{}
 	v.Metadata.Name, v.Metadata.Namespace = "sample", "default"
@@ -21,19 +21,18 @@ func settledView() view {
 	return v
 }
 
-// settledRevision is the revision of settledView. It is a literal, so that a
-// change of what it is made of is seen: such a change restarts every viewer there
-// is.
-const settledRevision = "0c3774288c58e8b6"
+// settledRevision is the revision of settledView. It is a literal, so that a test
+// fails when revisions change: such a change restarts every pod of every book.
+const settledRevision = "38ff28950c933436"
 
-func stateOf[T any](t *testing.T, text string) *T {
+func decoded[T any](t *testing.T, text string) *T {
 	t.Helper()
 	if text == "" {
 		return nil
 	}
 	s := new(T)
-	if faults := decode(structpb.NewStructValue(object(t, text)), s, nil, lenient); len(faults) > 0 {
-		t.Fatal(faults)
+	if errs, err := wire.Decode(encoded(t, object(t, text)), s, nil, wire.Lenient); err != nil || len(errs) > 0 {
+		t.Fatalf("cannot decode %s: %v, %v", text, err, errs)
 	}
 
 	return s
@@ -49,32 +48,32 @@ func TestDeploymentReady(t *testing.T) {
 		want     bool
 	}{
 		"Absent": {
-			reason:   "A Deployment that is not there is not ready",
+			reason:   "A Deployment that does not exist is not ready",
 			replicas: ptr.To[int32](2),
 		},
 		"Settled": {
-			reason:   "All wanted viewers run what is asked for",
+			reason:   "All requested pods run the desired revision",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2, readyReplicas: 2}}`,
 			want:     true,
 		},
 		"NotCaughtUp": {
-			reason:   "Its status is about an earlier spec",
+			reason:   "The status is about an earlier spec",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 4}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
 		"OtherRevision": {
-			reason:   "Its viewers run something else than what is asked for now",
+			reason:   "The pods run another revision than the desired one",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: other}}}}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
 		"NoRevision": {
-			reason:   "It was not asked by us",
+			reason:   "The Deployment has no revision of ours",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
 		"OtherReplicas": {
-			reason:   "It has as many viewers as it wants, which is not what is asked for now",
+			reason:   "The Deployment has all its pods, but the spec requests another number",
 			replicas: ptr.To[int32](3),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
@@ -84,55 +83,55 @@ func TestDeploymentReady(t *testing.T) {
 			want:     true,
 		},
 		"DefaultReplicas": {
-			reason:   "Without a number Kubernetes means one",
+			reason:   "Kubernetes defaults the number of replicas to one",
 			observed: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1}}`,
 			want:     true,
 		},
 		"Zero": {
-			reason:   "None is wanted and there is none: Kubernetes leaves zeros out",
+			reason:   "No replica is requested, and there is none: Kubernetes leaves out zeros",
 			observed: `{metadata: {generation: 3}, spec: {replicas: 0, ` + revision + `}, status: {observedGeneration: 3}}`,
 			want:     true,
 		},
 		"ZeroNotYet": {
-			reason:   "None is wanted and there is one",
+			reason:   "No replica is requested, and there is one",
 			observed: `{metadata: {generation: 3}, spec: {replicas: 0, ` + revision + `}, status: {observedGeneration: 3, replicas: 1, availableReplicas: 1}}`,
 		},
 		"NotUpdated": {
-			reason:   "One viewer is of before",
+			reason:   "One pod runs the previous revision",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 1, availableReplicas: 2}}`,
 		},
 		"OldLeft": {
-			reason:   "One of before is left over",
+			reason:   "An additional pod of the previous revision is left",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 3, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
 		"Deleted": {
-			reason:   "It is on its way out",
+			reason:   "The resource is being deleted",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3, deletionTimestamp: "2026-01-02T03:04:05Z"}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
 		"Negative": {
-			reason:   "No number of viewers is below zero",
+			reason:   "A number of replicas is never negative",
 			observed: `{spec: {replicas: -1, ` + revision + `}, status: {replicas: -1, updatedReplicas: -1, availableReplicas: -1}}`,
 		},
 		"NotAvailable": {
-			reason:   "One does not serve",
+			reason:   "One pod is not available",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 1}}`,
 		},
 		"Unavailable": {
-			reason:   "One is counted as unavailable",
+			reason:   "One pod counts as unavailable",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2, unavailableReplicas: 1}}`,
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			want, _ := compose(settledView())
-			want.deployment.Spec.Replicas = tc.replicas
+			d, _ := compose(settledView())
+			d.deployment.Spec.Replicas = tc.replicas
 
-			if got := stateOf[deploymentState](t, tc.observed).ready(want); got != tc.want {
+			if got := decoded[observedDeployment](t, tc.observed).ready(d); got != tc.want {
 				t.Errorf("\n%s\nready(): want %t, got %t", tc.reason, tc.want, got)
 			}
 		})
@@ -146,26 +145,26 @@ func TestConfigMapReady(t *testing.T) {
 		revision string
 		want     bool
 	}{
-		"Absent":  {reason: "A ConfigMap that is not there is not ready"},
-		"Same":    {reason: "It holds the content asked for now", observed: `{data: {SUMMARY.md: "# Summary"}}`, want: true},
+		"Absent":  {reason: "A ConfigMap that does not exist is not ready"},
+		"Same":    {reason: "It holds the desired content", observed: `{data: {SUMMARY.md: "# Summary"}}`, want: true},
 		"Changed": {reason: "It holds another text", observed: `{data: {SUMMARY.md: "# summary"}}`},
-		"Deleted": {reason: "It is on its way out", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, data: {SUMMARY.md: "# Summary"}}`},
-		"Missing": {reason: "It lacks a file", observed: `{data: {}}`},
+		"Deleted": {reason: "The resource is being deleted", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, data: {SUMMARY.md: "# Summary"}}`},
+		"Missing": {reason: "A file is missing", observed: `{data: {}}`},
 		"Removed": {reason: "It still holds a file that was removed", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`, revision: "old"},
-		"Alone":   {reason: "Also where there is no Deployment yet", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`},
-		"Others":  {reason: "A key that somebody else has added is theirs", observed: `{data: {SUMMARY.md: "# Summary", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, revision: settledRevision, want: true},
-		"Lacking": {reason: "But takes the place of none of ours", observed: `{data: {ca-bundle.crt: ""}}`, revision: settledRevision},
+		"Alone":   {reason: "It still holds a removed file, and there is no Deployment yet", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`},
+		"Others":  {reason: "A key that somebody else added does not matter", observed: `{data: {SUMMARY.md: "# Summary", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, revision: settledRevision, want: true},
+		"Lacking": {reason: "A key that somebody else added does not replace one of ours", observed: `{data: {ca-bundle.crt: ""}}`, revision: settledRevision},
 		"Binary":  {reason: "It holds the text in the other of the two maps", observed: `{data: {}, binaryData: {SUMMARY.md: IyBTdW1tYXJ5}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			want, _ := compose(settledView())
+			d, _ := compose(settledView())
 
-			var d *deploymentState
+			var deployment *observedDeployment
 			if tc.revision != "" {
-				d = stateOf[deploymentState](t, "{spec: {template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: "+tc.revision+"}}}}}")
+				deployment = decoded[observedDeployment](t, "{spec: {template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: "+tc.revision+"}}}}}")
 			}
-			if got := stateOf[configMapState](t, tc.observed).ready(want, d); got != tc.want {
+			if got := decoded[observedConfigMap](t, tc.observed).ready(d, deployment); got != tc.want {
 				t.Errorf("\n%s\nready(): want %t, got %t", tc.reason, tc.want, got)
 			}
 		})
@@ -179,22 +178,22 @@ func TestServiceReady(t *testing.T) {
 		observed string
 		want     bool
 	}{
-		"Absent":              {reason: "A Service that is not there is not ready", kind: "ClusterIP"},
-		"ClusterIP":           {reason: "It has its address", kind: "ClusterIP", observed: `{spec: {clusterIP: 10.0.0.1}}`, want: true},
-		"Headless":            {reason: "None is an address too", kind: "ClusterIP", observed: `{spec: {clusterIP: None}}`, want: true},
-		"Deleted":             {reason: "It is on its way out", kind: "ClusterIP", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, spec: {clusterIP: 10.0.0.1}}`},
-		"NoAddress":           {reason: "It has no address yet", kind: "ClusterIP", observed: `{spec: {}}`},
-		"NodePort":            {reason: "A node port needs no more", kind: "NodePort", observed: `{spec: {clusterIP: 10.0.0.1}}`, want: true},
-		"LoadBalancerPending": {reason: "A load balancer has no address outside yet", kind: "LoadBalancer", observed: `{spec: {clusterIP: 10.0.0.1}, status: {loadBalancer: {}}}`},
-		"LoadBalancer":        {reason: "Now it has", kind: "LoadBalancer", observed: `{spec: {clusterIP: 10.0.0.1}, status: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}}`, want: true},
+		"Absent":              {reason: "A Service that does not exist is not ready", kind: "ClusterIP"},
+		"ClusterIP":           {reason: "The Service has its address", kind: "ClusterIP", observed: `{spec: {clusterIP: 10.0.0.1}}`, want: true},
+		"Headless":            {reason: "None counts as an address", kind: "ClusterIP", observed: `{spec: {clusterIP: None}}`, want: true},
+		"Deleted":             {reason: "The resource is being deleted", kind: "ClusterIP", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, spec: {clusterIP: 10.0.0.1}}`},
+		"NoAddress":           {reason: "The Service has no address yet", kind: "ClusterIP", observed: `{spec: {}}`},
+		"NodePort":            {reason: "A Service of type NodePort needs only its cluster IP", kind: "NodePort", observed: `{spec: {clusterIP: 10.0.0.1}}`, want: true},
+		"LoadBalancerPending": {reason: "The load balancer has no external address yet", kind: "LoadBalancer", observed: `{spec: {clusterIP: 10.0.0.1}, status: {loadBalancer: {}}}`},
+		"LoadBalancer":        {reason: "The load balancer has an external address", kind: "LoadBalancer", observed: `{spec: {clusterIP: 10.0.0.1}, status: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}}`, want: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
 			v.input.Service.Type = corev1.ServiceType(tc.kind)
-			want, _ := compose(v)
+			d, _ := compose(v)
 
-			if got := stateOf[serviceState](t, tc.observed).ready(want); got != tc.want {
+			if got := decoded[observedService](t, tc.observed).ready(d); got != tc.want {
 				t.Errorf("\n%s\nready(): want %t, got %t", tc.reason, tc.want, got)
 			}
 		})
@@ -203,8 +202,8 @@ func TestServiceReady(t *testing.T) {
 
 func TestRevision(t *testing.T) {
 	original, _ := compose(settledView())
-	if got := revisionOf(original); got != settledRevision {
-		t.Errorf("A change of the revision restarts every viewer there is: want %q, got %q", settledRevision, got)
+	if got := original.revision; got != settledRevision {
+		t.Errorf("A change of the revision restarts every pod of every book: want %q, got %q", settledRevision, got)
 	}
 
 	cases := map[string]struct {
@@ -212,14 +211,14 @@ func TestRevision(t *testing.T) {
 		change func(*view)
 		same   bool
 	}{
-		"Text":        {reason: "A change of text rolls", change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "# summary"} }},
-		"File":        {reason: "A new file rolls", change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "# Summary", "a.md": ""} }},
-		"MovedText":   {reason: "Text that moves between name and content rolls", change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md#": " Summary"} }},
-		"Image":       {reason: "Another image rolls", change: func(v *view) { v.Spec.ViewerImage = "a" }},
-		"Replicas":    {reason: "More viewers are of the same revision", change: func(v *view) { v.Spec.Replicas = nil }, same: true},
-		"Labels":      {reason: "Labels of the resources do not roll", change: func(v *view) { v.input.Labels = map[string]string{"a": "b"} }, same: true},
-		"ServiceType": {reason: "Nor does the Service", change: func(v *view) { v.input.Service.Type = "NodePort" }, same: true},
-		"PullSecrets": {reason: "All that is asked of the pod rolls", change: func(v *view) { v.input.ImagePullPolicy = "Always" }},
+		"Text":        {reason: "A changed text is another revision", change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "# summary"} }},
+		"File":        {reason: "A new file is another revision", change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "# Summary", "a.md": ""} }},
+		"MovedText":   {reason: "Text that moves between name and content is another revision", change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md#": " Summary"} }},
+		"Image":       {reason: "Another image is another revision", change: func(v *view) { v.Spec.ViewerImage = "a" }},
+		"Replicas":    {reason: "The number of replicas is not part of the revision", change: func(v *view) { v.Spec.Replicas = nil }, same: true},
+		"Labels":      {reason: "Labels of the resources are not part of the revision", change: func(v *view) { v.input.Labels = map[string]string{"a": "b"} }, same: true},
+		"ServiceType": {reason: "The Service is not part of the revision", change: func(v *view) { v.input.Service.Type = "NodePort" }, same: true},
+		"PullSecrets": {reason: "Every field of the pod template is part of the revision", change: func(v *view) { v.input.ImagePullPolicy = "Always" }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -227,14 +226,14 @@ func TestRevision(t *testing.T) {
 			tc.change(&v)
 			changed, _ := compose(v)
 
-			if got := revisionOf(changed) == revisionOf(original); got != tc.same {
+			if got := changed.revision == original.revision; got != tc.same {
 				t.Errorf("\n%s\nsame revision: want %t, got %t", tc.reason, tc.same, got)
 			}
 		})
 	}
 }
 
-func TestMoved(t *testing.T) {
+func TestValidateObserved(t *testing.T) {
 	cases := map[string]struct {
 		reason     string
 		namespace  string
@@ -246,43 +245,39 @@ func TestMoved(t *testing.T) {
 		want       int
 		path       string
 	}{
-		"Nothing":    {reason: "Before anything is there any namespace will do", input: "books"},
-		"Home":       {reason: "Nothing moves", input: "books", configMap: "books", deployment: "books", service: "books"},
-		"Elsewhere":  {reason: "One fault is enough", input: "other", configMap: "books", deployment: "books", service: "books", want: 1},
-		"ConfigMap":  {reason: "One resource that stays behind is enough", input: "other", configMap: "books", want: 1},
-		"Deployment": {reason: "Whichever it is", input: "other", deployment: "books", want: 1},
-		"Service":    {reason: "Whichever it is", input: "other", service: "books", want: 1},
-		"Claim":      {reason: "Whoever names the namespace", claim: "other", service: "books", want: 1, path: "spec.claimRef.namespace"},
-		"Namespaced": {reason: "Where those of a namespaced XR live is up to Crossplane", namespace: "a", input: "other", service: "b"},
+		"Nothing":    {reason: "Before anything exists any namespace is valid", input: "books"},
+		"Home":       {reason: "The namespace did not change", input: "books", configMap: "books", deployment: "books", service: "books"},
+		"Elsewhere":  {reason: "Three resources that cannot move are one problem", input: "other", configMap: "books", deployment: "books", service: "books", want: 1},
+		"ConfigMap":  {reason: "One resource that cannot move is a problem", input: "other", configMap: "books", want: 1},
+		"Deployment": {reason: "A Deployment cannot move", input: "other", deployment: "books", want: 1},
+		"Service":    {reason: "A Service cannot move", input: "other", service: "books", want: 1},
+		"Claim":      {reason: "The error names the field that sets the namespace", claim: "other", service: "books", want: 1, path: "spec.claimRef.namespace"},
+		"Namespaced": {reason: "Crossplane sets the namespace of the resources of a namespaced XR", namespace: "a", input: "other", service: "b"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := view{}
 			v.Metadata.Namespace, v.input.Namespace, v.Spec.ClaimRef.Namespace = tc.namespace, tc.input, tc.claim
-			o := observed{}
-			if tc.configMap != "" {
-				o.configMap = stateOf[configMapState](t, "{metadata: {namespace: "+tc.configMap+"}}")
+			o := observed{identities: map[string]identity{}}
+			for key, namespace := range map[string]string{keyConfigMap: tc.configMap, keyDeployment: tc.deployment, keyService: tc.service} {
+				if namespace != "" {
+					o.identities[key] = identity{Namespace: namespace}
+				}
 			}
-			if tc.deployment != "" {
-				o.deployment = stateOf[deploymentState](t, "{metadata: {namespace: "+tc.deployment+"}}")
-			}
-			if tc.service != "" {
-				o.service = stateOf[serviceState](t, "{metadata: {namespace: "+tc.service+"}}")
-			}
-			got := o.moved(v)
+			got := validateObserved(v, o)
 			if len(got) != tc.want {
-				t.Fatalf("\n%s\nmoved(...): got %v, want %d faults", tc.reason, got, tc.want)
+				t.Fatalf("\n%s\nvalidateObserved(...): got %v, want %d problems", tc.reason, messages(got), tc.want)
 			}
-			if path := cmp.Or(tc.path, "input.namespace"); tc.want > 0 && got[0].Field != path {
-				t.Errorf("\n%s\nmoved(...): got a fault of %s, want one of %s", tc.reason, got[0].Field, path)
+			if path := cmp.Or(tc.path, "input.namespace"); tc.want > 0 && (got[0].Field != path || got[0].reason != ReasonInvalidInput) {
+				t.Errorf("\n%s\nvalidateObserved(...): got %s for %s, want %s for %s", tc.reason, got[0].reason, got[0].Field, ReasonInvalidInput, path)
 			}
 		})
 	}
 }
 
-// TestNullQuantity shows that null is nothing, not zero.
+// TestNullQuantity checks that null counts as absent, not as zero.
 func TestNullQuantity(t *testing.T) {
-	if got := stateOf[v1beta1.Input](t, "{resources: {limits: {memory: null, cpu: 1}}}").Resources.Limits; len(got) != 1 || got.Cpu().Value() != 1 {
-		t.Errorf("decode(...): got %v, want one CPU alone", got)
+	if got := decoded[v1beta1.Input](t, "{resources: {limits: {memory: null, cpu: 1}}}").Resources.Limits; len(got) != 1 || got.Cpu().Value() != 1 {
+		t.Errorf("limits: got %v, want one CPU alone", got)
 	}
 }

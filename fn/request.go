@@ -2,37 +2,214 @@ package fn
 
 import (
 	"slices"
-	"strings"
 
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
-	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// read returns the view of a request, and a fault for every value that cannot
-// be read. The Input is read strictly, because a field that is not known is a
-// typo; the XR is not, because it holds fields of Crossplane and of others.
-func read(req *fnv1.RunFunctionRequest) (view, field.ErrorList) {
-	v := view{}
-	faults := decode(structpb.NewStructValue(req.GetObserved().GetComposite().GetResource()), &v.xr, nil, lenient)
-	// The XRD of another author may mean something else by a name in its status.
-	faults = slices.DeleteFunc(faults, func(f *field.Error) bool { return strings.HasPrefix(f.Field, "status.") })
-	if req.GetInput() != nil {
-		faults = append(faults, decode(structpb.NewStructValue(req.GetInput()), &v.input, field.NewPath("input"), strict)...)
-	}
+// The numbers of the fields that are read and written, as run_function.proto of
+// function-sdk-go has them.
+const (
+	requestMeta     = 1
+	requestObserved = 2
+	requestDesired  = 3
+	requestInput    = 4
+	requestContext  = 5
 
-	return v, faults
+	metaTag = 1
+
+	stateComposite = 1
+	stateResources = 2
+
+	resourceObject = 1
+	resourceReady  = 3
+)
+
+// A request is a RunFunctionRequest as the function reads it.
+type request struct {
+	tag      string
+	view     view
+	observed observed
+	pipeline pipeline
+
+	// problems are the values that cannot be read.
+	problems problems
 }
 
-// state returns what is read of one of our resources, nil when it was not
-// observed.
-func state[T any](req *fnv1.RunFunctionRequest, key string) *T {
-	r, ok := req.GetObserved().GetResources()[key]
-	if !ok {
-		return nil
-	}
-	s := new(T)
-	decode(structpb.NewStructValue(r.GetResource()), s, nil, lenient)
+// A pipeline is what other functions have desired. It is passed on as it came.
+type pipeline struct {
+	// context and desired are an encoded Struct and an encoded State. Nil means
+	// absent.
+	context, desired []byte
 
-	return s
+	composite composite
+	// resources are the desired composed resources by their keys: encoded
+	// Resources.
+	resources []wire.Entry
+}
+
+// A composite is the desired XR of a pipeline.
+type composite struct {
+	// fields are those of the object, and status those of its status. The values
+	// are encoded.
+	fields, status []wire.Entry
+	// rest is the encoded Resource but for the object: its connection details
+	// and its readiness.
+	rest []byte
+}
+
+// read reads a request. An error means that it cannot be decoded.
+func read(message []byte) (request, error) {
+	var req request
+	var meta, state, input []byte
+	var hasInput bool
+	for f, err := range wire.Fields(message) {
+		if err != nil {
+			return req, err
+		}
+		if f.Type != protowire.BytesType {
+			continue
+		}
+		switch f.Number {
+		case requestMeta:
+			meta = wire.Merge(meta, f.Bytes)
+		case requestObserved:
+			state = wire.Merge(state, f.Bytes)
+		case requestDesired:
+			req.pipeline.desired = wire.Merge(req.pipeline.desired, f.Bytes)
+		case requestInput:
+			input, hasInput = wire.Merge(input, f.Bytes), true
+		case requestContext:
+			req.pipeline.context = wire.Merge(req.pipeline.context, f.Bytes)
+		}
+	}
+
+	if err := req.readMeta(meta); err != nil {
+		return req, err
+	}
+	if err := req.readObserved(state); err != nil {
+		return req, err
+	}
+	if err := req.readDesired(); err != nil {
+		return req, err
+	}
+	if !hasInput {
+		return req, nil
+	}
+
+	// The Input is read strictly: a field that is not known is a typo. The XR is
+	// not, because it holds fields of Crossplane and of others.
+	errs, err := wire.Decode(input, &req.view.input, field.NewPath("input"), wire.Strict)
+	req.problems = append(req.problems, problemsOf(ReasonInvalidInput, errs)...)
+
+	return req, err
+}
+
+func (req *request) readMeta(message []byte) error {
+	for f, err := range wire.Fields(message) {
+		if err != nil {
+			return err
+		}
+		if f.Number == metaTag && f.Type == protowire.BytesType {
+			if req.tag, err = f.Text(); err != nil {
+				return err
+			}
+		}
+	}
+
+	return nil
+}
+
+func (req *request) readObserved(state []byte) error {
+	composite, resources, err := readState(state)
+	if err != nil {
+		return err
+	}
+	xr, err := objectOf(composite)
+	if err != nil {
+		return err
+	}
+	errs, err := wire.Decode(xr, &req.view.xr, nil, wire.Lenient)
+	if err != nil {
+		return err
+	}
+	req.problems = problemsOf(ReasonInvalidSpec, errs)
+	// The XRD of another author may mean something else by a name in its status,
+	// so what cannot be read of it is no error.
+	if _, err := wire.Decode(xr, &req.view.last, nil, wire.Lenient); err != nil {
+		return err
+	}
+	req.observed, err = observe(resources)
+
+	return err
+}
+
+func (req *request) readDesired() error {
+	xr, resources, err := readState(req.pipeline.desired)
+	if err != nil {
+		return err
+	}
+	req.pipeline.resources = resources
+
+	c := &req.pipeline.composite
+	for f, err := range wire.Fields(xr) {
+		if err != nil {
+			return err
+		}
+		if f.Number != resourceObject {
+			c.rest = append(c.rest, f.Raw...)
+		}
+	}
+	object, err := objectOf(xr)
+	if err == nil {
+		c.fields, err = wire.ReadEntries(object)
+	}
+	if i := slices.IndexFunc(c.fields, func(e wire.Entry) bool { return e.Key == "status" }); err == nil && i >= 0 {
+		c.status, err = wire.ReadEntries(wire.ObjectIn(c.fields[i].Value))
+		c.fields = slices.Delete(c.fields, i, i+1)
+	}
+
+	return err
+}
+
+// readState returns the encoded Resources of a State: the XR, and the composed
+// resources by their keys.
+func readState(state []byte) (composite []byte, resources []wire.Entry, err error) {
+	for f, err := range wire.Fields(state) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if f.Type != protowire.BytesType {
+			continue
+		}
+		switch f.Number {
+		case stateComposite:
+			composite = wire.Merge(composite, f.Bytes)
+		case stateResources:
+			e, err := wire.ReadEntry(f.Bytes)
+			if err != nil {
+				return nil, nil, err
+			}
+			resources = append(resources, e)
+		}
+	}
+
+	return composite, wire.LastOfEach(resources), nil
+}
+
+// objectOf returns the encoded Struct of an encoded Resource.
+func objectOf(resource []byte) ([]byte, error) {
+	var object []byte
+	for f, err := range wire.Fields(resource) {
+		if err != nil {
+			return nil, err
+		}
+		if f.Number == resourceObject && f.Type == protowire.BytesType {
+			object = wire.Merge(object, f.Bytes)
+		}
+	}
+
+	return object, nil
 }

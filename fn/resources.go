@@ -10,12 +10,12 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// resources returns the requests and limits of the viewer container, key by
+// containerResources returns the requests and limits of the viewer container, key by
 // key from the first layer that has one: the XR, the Input, our own. A limit
 // below the request is raised to it where the request comes from an earlier
 // layer, and a request above the limit is lowered to it where the limit does,
-// so that no default stands against what was asked.
-func (v view) resources() (requests, limits corev1.ResourceList) {
+// so that no default contradicts what was requested.
+func (v view) containerResources() (requests, limits corev1.ResourceList) {
 	layers := []v1beta1.Resources{v.Spec.Resources, {}, defaultResources()}
 	if v.input.Resources != nil {
 		layers[1] = *v.input.Resources

@@ -28,38 +28,38 @@ func TestResources(t *testing.T) {
 		wantLimits   corev1.ResourceList
 	}{
 		"Defaults": {
-			reason:       "What nobody asks for is ours",
+			reason:       "Without requests in the XR and the Input the defaults apply",
 			wantRequests: list("cpu", "10m", "memory", "64Mi"),
 			wantLimits:   list("memory", "256Mi"),
 		},
 		"KeyByKey": {
-			reason:       "The XR wins over the Input, the Input over ours, for each key alone",
+			reason:       "For each key the XR takes precedence over the Input, and the Input over the defaults",
 			spec:         v1beta1.Resources{Requests: list("memory", "80Mi")},
 			input:        &v1beta1.Resources{Requests: list("memory", "70Mi", "cpu", "20m"), Limits: list("cpu", "1")},
 			wantRequests: list("cpu", "20m", "memory", "80Mi"),
 			wantLimits:   list("cpu", "1", "memory", "256Mi"),
 		},
-		"LimitGivesWay": {
-			reason:       "A default limit below the request is raised to it, so a request is one line of YAML",
+		"LimitIsRaised": {
+			reason:       "A default limit below the request is raised to the request",
 			spec:         v1beta1.Resources{Requests: list("memory", "1Gi")},
 			wantRequests: list("cpu", "10m", "memory", "1Gi"),
 			wantLimits:   list("memory", "1Gi"),
 		},
-		"InputLimitGivesWay": {
-			reason:       "So is a limit of the Input",
+		"InputLimitIsRaised": {
+			reason:       "A limit of the Input below the request of the XR is raised too",
 			spec:         v1beta1.Resources{Requests: list("memory", "1Gi")},
 			input:        &v1beta1.Resources{Limits: list("memory", "512Mi")},
 			wantRequests: list("cpu", "10m", "memory", "1Gi"),
 			wantLimits:   list("memory", "1Gi"),
 		},
-		"RequestGivesWay": {
+		"RequestIsLowered": {
 			reason:       "A default request above the limit is lowered to it",
 			spec:         v1beta1.Resources{Limits: list("memory", "32Mi")},
 			wantRequests: list("cpu", "10m", "memory", "32Mi"),
 			wantLimits:   list("memory", "32Mi"),
 		},
 		"Equal": {
-			reason:       "A limit that is the request stays",
+			reason:       "A limit that equals the request stays",
 			spec:         v1beta1.Resources{Requests: list("memory", "256Mi")},
 			wantRequests: list("cpu", "10m", "memory", "256Mi"),
 			wantLimits:   list("memory", "256Mi"),
@@ -70,7 +70,7 @@ func TestResources(t *testing.T) {
 			v := view{input: v1beta1.Input{Resources: tc.input}}
 			v.Spec.Resources = tc.spec
 
-			requests, limits := v.resources()
+			requests, limits := v.containerResources()
 			if diff := cmp.Diff(tc.wantRequests, requests); diff != "" {
 				t.Errorf("\n%s\nrequests: -want, +got:\n%s", tc.reason, diff)
 			}

@@ -1,118 +1,67 @@
 package fn
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
 // annotationRevision is on the pod template. It holds a hash over the content
-// and all that we ask of the pod template: a change of content rolls the
-// Deployment, and an observed Deployment tells what it was asked to run.
+// and the desired pod template: a change of content rolls the Deployment out, and
+// an observed Deployment shows which revision it runs.
 const annotationRevision = "markdownview.fn.crossplane.io/revision"
 
 // revision returns 16 hexadecimal digits that stand for the content of a
-// ConfigMap and for a pod template.
+// ConfigMap and for a pod template, as they are encoded.
 //
-// The hash need not withstand an attack: who could make two books alike is who
-// writes the book. SHA-256 of a large book, or JSON of the template of a small
-// one, would take up to a fifth of a call.
-func revision(cm *corev1.ConfigMap, template corev1.PodTemplateSpec) string {
-	h := hasher{xxhash.New()}
-	h.value(reflect.ValueOf(cm.Data))
-	h.value(reflect.ValueOf(cm.BinaryData))
-	h.value(reflect.ValueOf(&template))
+// The hash need not withstand an attack: whoever could make two books alike is
+// who writes the book. SHA-256 of a large book would take a fifth of a call.
+func revision(cm *corev1.ConfigMap, template podTemplate) string {
+	var w wire.Writer
+	w.Object(&struct {
+		BinaryData map[string][]byte `json:"binaryData"`
+		Data       map[string]string `json:"data"`
+		Template   podTemplate       `json:"template"`
+	}{cm.BinaryData, cm.Data, template})
+
+	h := xxhash.New()
+	for _, part := range w.Parts() {
+		h.Write(part) //nolint:errcheck // A hash never fails to write.
+	}
 
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// A hasher hashes what encode would give of a value. It goes by names in their
-// order, so that another release of a Go type makes no difference, and writes
-// lengths, so that no two values read alike.
-type hasher struct {
-	*xxhash.Digest
+// An encodedDeployment is a Deployment whose pod spec is encoded already: it is
+// hashed and written, and is most of what is composed.
+type encodedDeployment struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		appsv1.DeploymentSpec `json:",inline"`
+
+		Template podTemplate `json:"template"`
+	} `json:"spec"`
 }
 
-func (h hasher) value(from reflect.Value) {
-	switch from.Kind() {
-	case reflect.Pointer:
-		h.value(from.Elem())
-	case reflect.String:
-		h.text(from.String())
-	case reflect.Bool:
-		h.text(fmt.Sprint(from.Bool()))
-	case reflect.Int32, reflect.Int64:
-		h.number(from.Int())
-	case reflect.Struct:
-		h.object(from)
-	case reflect.Map:
-		h.mapping(from)
-	case reflect.Slice:
-		h.list(from)
-	default:
-		panic(fmt.Sprintf("cannot hash a %s", from.Type()))
-	}
+type podTemplate struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     wire.Value        `json:"spec"`
 }
 
-func (h hasher) object(from reflect.Value) {
-	known := layoutOf(from.Type())
-	if known.custom {
-		m, _ := from.Interface().(json.Marshaler)
-		h.text(string(mustMarshal(m)))
+// encodeDeployment returns a Deployment with its revision, to be written.
+func encodeDeployment(d *appsv1.Deployment, cm *corev1.ConfigMap) (encoded *encodedDeployment, rev string) {
+	encoded = &encodedDeployment{TypeMeta: d.TypeMeta, ObjectMeta: d.ObjectMeta}
+	encoded.Spec.DeploymentSpec = d.Spec
+	encoded.Spec.Template = podTemplate{d.Spec.Template.ObjectMeta, wire.Encode(&d.Spec.Template.Spec)}
+	rev = revision(cm, encoded.Spec.Template)
+	metav1.SetMetaDataAnnotation(&encoded.Spec.Template.Metadata, annotationRevision, rev)
 
-		return
-	}
-	for _, f := range known.fields {
-		if child := from.FieldByIndex(f.index); isSet(child, f.omitEmpty) {
-			h.text(f.name)
-			h.value(child)
-		}
-	}
-	h.text("") // No field has this name: it ends the object.
-}
-
-func (h hasher) mapping(from reflect.Value) {
-	h.number(int64(from.Len()))
-	if m, ok := from.Interface().(map[string]string); ok {
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			h.text(k)
-			h.text(m[k])
-		}
-
-		return
-	}
-	keys := from.MapKeys()
-	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-	for _, k := range keys {
-		h.text(k.String())
-		h.value(from.MapIndex(k))
-	}
-}
-
-func (h hasher) list(from reflect.Value) {
-	h.number(int64(from.Len()))
-	if from.Type().Elem().Kind() == reflect.Uint8 {
-		h.Write(from.Bytes()) //nolint:errcheck // A hash never fails to write.
-
-		return
-	}
-	for i := range from.Len() {
-		h.value(from.Index(i))
-	}
-}
-
-func (h hasher) text(s string) {
-	h.number(int64(len(s)))
-	h.WriteString(s) //nolint:errcheck // A hash never fails to write.
-}
-
-func (h hasher) number(n int64) {
-	h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) //nolint:errcheck,gosec // A hash never fails to write, and any bits will do.
+	return encoded, rev
 }

@@ -8,10 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+
+	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// Each case differs in one thing from another, and each must have a revision of
-// its own.
+func revisionOf(cm corev1.ConfigMap, template corev1.PodTemplateSpec) string {
+	return revision(&cm, podTemplate{template.ObjectMeta, wire.Encode(&template.Spec)})
+}
+
+// TestRevisionsDiffer checks that values that differ in one field have different
+// revisions.
 func TestRevisionsDiffer(t *testing.T) {
 	pod := func(change func(s *corev1.PodSpec)) corev1.PodTemplateSpec {
 		s := corev1.PodSpec{
@@ -65,22 +71,23 @@ func TestRevisionsDiffer(t *testing.T) {
 	}
 	names := map[string]string{}
 	for name, c := range cases {
-		r := revision(&c.configMap, c.template)
+		r := revisionOf(c.configMap, c.template)
 		if other, ok := names[r]; ok {
-			t.Errorf("revision %s: want one for each of %s and %s, got it for both", r, name, other)
+			t.Errorf("revision %s: want different ones for %s and %s, got the same", r, name, other)
 		}
 		names[r] = name
 	}
 }
 
-// What is set to nothing is not asked for, so it makes no other revision.
+// TestRevisionOfUnset checks that an empty map or list, which is not written, is
+// not part of the revision.
 func TestRevisionOfUnset(t *testing.T) {
 	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}}}}
-	want := revision(&corev1.ConfigMap{}, pod)
+	want := revisionOf(corev1.ConfigMap{}, pod)
 
 	pod.Spec.NodeSelector = map[string]string{}
 	pod.Spec.Containers[0].Args = []string{}
-	got := revision(&corev1.ConfigMap{Data: map[string]string{}, BinaryData: map[string][]byte{}}, pod)
+	got := revisionOf(corev1.ConfigMap{Data: map[string]string{}, BinaryData: map[string][]byte{}}, pod)
 	if want != got {
 		t.Errorf("revision with empty maps and lists: want %s, as without them, got %s", want, got)
 	}

@@ -3,6 +3,7 @@ package fn
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
 )
@@ -35,16 +36,17 @@ func schemaType(s *structpb.Struct) string {
 	return kind
 }
 
-// typed returns the fields of a Go struct, in the words of a schema.
+// typed returns the fields of a Go struct and their types, named as in a schema.
 func typed(object any) map[string]string {
 	out := map[string]string{}
 	var walk func(prefix string, t reflect.Type)
 	walk = func(prefix string, t reflect.Type) {
-		for _, f := range fieldsOf(t) {
-			child := t.FieldByIndex(f.index).Type
-			out[prefix+f.name] = goType(child)
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			child := t.Field(i).Type
+			out[prefix+name] = goType(child)
 			if child.Kind() == reflect.Struct {
-				walk(prefix+f.name+".", child)
+				walk(prefix+name+".", child)
 			}
 		}
 	}

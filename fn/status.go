@@ -2,6 +2,7 @@ package fn
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,11 +13,11 @@ import (
 
 // The values of status.status.
 const (
-	// stateNotReady means that no viewer is available.
+	// stateNotReady means that no pod is available.
 	stateNotReady = "NotReady"
 	// stateAvailable means that some are, or that a change rolls out.
 	stateAvailable = "Available"
-	// stateHealthy means that all wanted viewers run what the spec says now.
+	// stateHealthy means that all requested pods run what the spec says now.
 	stateHealthy = "Healthy"
 )
 
@@ -30,16 +31,9 @@ var statusFields = []v1beta1.StatusField{
 	v1beta1.StatusFieldURL,
 }
 
-// A status is what the function writes of an XR's status, always whole:
-// Crossplane removes a field that an answer leaves out.
-type status struct {
-	Status             string `json:"status"`
-	Replicas           int32  `json:"replicas"`
-	ReadyReplicas      int32  `json:"readyReplicas"`
-	Selector           string `json:"selector"`
-	ObservedGeneration int64  `json:"observedGeneration"`
-	URL                string `json:"url"`
-}
+// A status holds the fields that the function writes of an XR's status, always
+// all that the XRD declares: Crossplane removes a field that a response leaves out.
+type status map[v1beta1.StatusField]any
 
 // urlOf returns where the book is served inside the cluster: at the port of ours
 // that a template may have changed, or at the first when it has taken ours away.
@@ -53,21 +47,27 @@ func urlOf(v view, ports []corev1.ServicePort) string {
 	return url
 }
 
-func statusOf(v view, want desired, seen observed, ready readiness) status {
+func statusOf(v view, o observed, d *desired, ready readiness) status {
 	s := status{
-		Status:             stateNotReady,
-		Selector:           labels.FormatLabels(v.selector()),
-		ObservedGeneration: v.Metadata.Generation,
-		URL:                urlOf(v, want.service.Spec.Ports),
+		v1beta1.StatusFieldStatus:             stateNotReady,
+		v1beta1.StatusFieldReplicas:           int32(0),
+		v1beta1.StatusFieldReadyReplicas:      int32(0),
+		v1beta1.StatusFieldSelector:           labels.FormatLabels(v.selector()),
+		v1beta1.StatusFieldObservedGeneration: v.Metadata.Generation,
+		v1beta1.StatusFieldURL:                urlOf(v, d.service.Spec.Ports),
 	}
-	if d := seen.deployment; d != nil {
-		s.Replicas, s.ReadyReplicas = d.Status.Replicas, d.Status.ReadyReplicas
+	if o.deployment != nil {
+		s[v1beta1.StatusFieldReplicas] = o.deployment.Status.Replicas
+		s[v1beta1.StatusFieldReadyReplicas] = o.deployment.Status.ReadyReplicas
 	}
 	switch {
-	case ready.configMap && ready.deployment:
-		s.Status = stateHealthy
-	case seen.deployment.serving():
-		s.Status = stateAvailable
+	case ready[keyConfigMap] && ready[keyDeployment]:
+		s[v1beta1.StatusFieldStatus] = stateHealthy
+	case o.deployment.serving():
+		s[v1beta1.StatusFieldStatus] = stateAvailable
+	}
+	if declared := v.input.StatusFields; declared != nil {
+		maps.DeleteFunc(s, func(f v1beta1.StatusField, _ any) bool { return !slices.Contains(declared, f) })
 	}
 
 	return s

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
 // guarded are the fields that a template may not change: the identity of a
@@ -51,35 +52,40 @@ func guarded() [][]string {
 
 // merge returns a composed resource with a template merged over it by strategic
 // merge patch, which goes by the merge keys of its Kubernetes type. With a
-// fault it returns the resource as it was.
+// error it returns the resource as it was.
 func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (*T, field.ErrorList) {
 	if template == nil {
 		return composed, nil
 	}
 
-	v := &structpb.Value{}
-	if err := v.UnmarshalJSON(template.Raw); err != nil {
-		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
+	errs, err := wire.DecodeJSON(template.Raw, new(T), at, wire.Patch)
+	var patch any
+	if err == nil {
+		err = json.Unmarshal(template.Raw, &patch)
 	}
-	faults := append(decode(v, new(T), at, patch), validateText(v, at)...)
-	if len(faults) > 0 {
-		return composed, faults
+	if err != nil {
+		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, line(err.Error()))}
+	}
+	errs = append(errs, validateText(patch, at)...)
+	object, _ := patch.(map[string]any)
+	if len(errs) > 0 {
+		return composed, errs
 	}
 
-	before := encode(composed).AsMap()
+	before := wire.Map(composed)
 	// The patch is applied in place.
-	after, err := strategicpatch.StrategicMergeMapPatch(encode(composed).AsMap(), v.GetStructValue().AsMap(), *composed)
+	after, err := strategicpatch.StrategicMergeMapPatch(wire.Map(composed), object, *composed)
 	if err != nil {
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}
 
 	for _, path := range guarded() {
 		if !reflect.DeepEqual(lookup(before, path), lookup(after, path)) {
-			faults = append(faults, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
+			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
 		}
 	}
-	if len(faults) > 0 {
-		return composed, faults
+	if len(errs) > 0 {
+		return composed, errs
 	}
 
 	merged := new(T)
@@ -94,29 +100,29 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 	return merged, nil
 }
 
-// validateText returns a fault for every text that does not arrive as it is. The
+// validateText returns a error for every text that does not arrive as it is. The
 // API server would tell of it without saying where it stands.
-func validateText(v *structpb.Value, at *field.Path) field.ErrorList {
-	var faults field.ErrorList
-	switch v := v.GetKind().(type) {
-	case *structpb.Value_StringValue:
-		if !plain(v.StringValue) {
-			faults = append(faults, field.Invalid(at, field.OmitValueType{}, messageControl))
+func validateText(v any, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch v := v.(type) {
+	case string:
+		if !plain(v) {
+			errs = append(errs, field.Invalid(at, field.OmitValueType{}, messageControl))
 		}
-	case *structpb.Value_ListValue:
-		for i, child := range v.ListValue.GetValues() {
-			faults = append(faults, validateText(child, at.Index(i))...)
+	case []any:
+		for i, child := range v {
+			errs = append(errs, validateText(child, at.Index(i))...)
 		}
-	case *structpb.Value_StructValue:
-		for name, child := range v.StructValue.GetFields() {
+	case map[string]any:
+		for name, child := range v {
 			if !plain(name) {
-				faults = append(faults, field.Invalid(at.Key(short(name)), field.OmitValueType{}, messageControl))
+				errs = append(errs, field.Invalid(at.Key(short(name)), field.OmitValueType{}, messageControl))
 			}
-			faults = append(faults, validateText(child, at.Child(name))...)
+			errs = append(errs, validateText(child, at.Child(name))...)
 		}
 	}
 
-	return faults
+	return errs
 }
 
 func lookup(object map[string]any, path []string) any {
@@ -131,64 +137,64 @@ func lookup(object map[string]any, path []string) any {
 // validateMerged returns what the API server would refuse, or the viewer lacks,
 // once templates are merged. Of the rest that a template can ask for only the
 // types are checked: the API server knows Kubernetes better.
-func validateMerged(want desired, files map[string]string, at *field.Path) field.ErrorList {
-	pod := want.deployment.Spec.Template
+func validateMerged(d *desired, files map[string]string, at *field.Path) field.ErrorList {
+	pod := d.deployment.Spec.Template
 	revised := pod.ObjectMeta
-	revised.Annotations = union(revised.Annotations, map[string]string{annotationRevision: revision(&corev1.ConfigMap{}, pod)})
-	faults := validateExtra(want.configMap, files, at.Child("configMap"))
+	revised.Annotations = union(revised.Annotations, map[string]string{annotationRevision: "0123456789abcdef"})
+	errs := validateExtra(d.configMap, files, at.Child("configMap"))
 	for _, m := range []struct {
 		meta metav1.ObjectMeta
 		at   *field.Path
 	}{
-		{want.configMap.ObjectMeta, at.Child("configMap")},
-		{want.deployment.ObjectMeta, at.Child("deployment")},
+		{d.configMap.ObjectMeta, at.Child("configMap")},
+		{d.deployment.ObjectMeta, at.Child("deployment")},
 		{revised, at.Child("deployment", "spec", "template")},
-		{want.service.ObjectMeta, at.Child("service")},
+		{d.service.ObjectMeta, at.Child("service")},
 	} {
-		faults = append(faults, metav1validation.ValidateLabels(m.meta.Labels, m.at.Child("metadata", "labels"))...)
-		faults = append(faults, validateAnnotations(m.meta.Annotations, m.at.Child("metadata", "annotations"))...)
+		errs = append(errs, metav1validation.ValidateLabels(m.meta.Labels, m.at.Child("metadata", "labels"))...)
+		errs = append(errs, validateAnnotations(m.meta.Annotations, m.at.Child("metadata", "annotations"))...)
 	}
 
 	if !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
 		return c.Name == containerName && c.Image != ""
 	}) {
-		faults = append(faults, field.Required(at.Child("deployment", "spec", "template", "spec", "containers"),
+		errs = append(errs, field.Required(at.Child("deployment", "spec", "template", "spec", "containers"),
 			"the container "+containerName+" and its image must stay"))
 	}
 
-	return append(faults, validatePorts(want.service.Spec.Ports, at.Child("service", "spec", "ports"))...)
+	return append(errs, validatePorts(d.service.Spec.Ports, at.Child("service", "spec", "ports"))...)
 }
 
 func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
 	if len(ports) == 0 {
 		return field.ErrorList{field.Required(at, "a port must stay")}
 	}
-	var faults field.ErrorList
+	var errs field.ErrorList
 	known := map[string]bool{}
 	for _, p := range ports {
 		if known[p.Name] {
-			faults = append(faults, field.Forbidden(at, fmt.Sprintf("two ports are named %q: ports are merged by their number, so to change that of ours take it away with {port: %d, $patch: delete}", short(p.Name), servicePort)))
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("two ports are named %q: ports are merged by their number, so to change that of ours take it away with {port: %d, $patch: delete}", short(p.Name), servicePort)))
 		}
 		known[p.Name] = true
 	}
 
-	return faults
+	return errs
 }
 
-// validateExtra returns the faults of what a template adds to the files of a
+// validateExtra returns the errs of what a template adds to the files of a
 // book.
 func validateExtra(cm *corev1.ConfigMap, files map[string]string, at *field.Path) field.ErrorList {
 	extra := map[string]int{}
-	var faults field.ErrorList
+	var errs field.ErrorList
 	add := func(name string, size int, at *field.Path) {
 		if _, ok := extra[name]; ok {
-			faults = append(faults, field.Duplicate(at.Key(short(name)), field.OmitValueType{}))
+			errs = append(errs, field.Duplicate(at.Key(short(name)), field.OmitValueType{}))
 		}
 		if _, ok := files[name]; ok {
-			faults = append(faults, field.Forbidden(at.Key(short(name)), "is a file of the MarkdownView: rename one of them"))
+			errs = append(errs, field.Forbidden(at.Key(short(name)), "is a file of the MarkdownView: rename one of them"))
 		}
 		for _, detail := range validation.IsConfigMapKey(name) {
-			faults = append(faults, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "is no file name: "+detail))
+			errs = append(errs, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "is not a file name: "+detail))
 		}
 		extra[name] = size
 	}
@@ -207,8 +213,8 @@ func validateExtra(cm *corev1.ConfigMap, files map[string]string, at *field.Path
 		size += len(text)
 	}
 	if len(extra) > 0 && size > maxBytes {
-		faults = append(faults, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: leave something out"))
+		errs = append(errs, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: leave something out"))
 	}
 
-	return faults
+	return errs
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
@@ -15,12 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// What a MarkdownView may ask for. The XRD holds the same rules with the same
-// messages, so that most faults are refused at admission; they are held again
+// The rules for a MarkdownView. The XRD holds the same rules with the same
+// messages, so that most errors are rejected at admission. They are checked again
 // here because the function serves XRDs of other authors too, and because some
-// cannot be told in CEL.
+// cannot be expressed in CEL.
 const (
 	summary     = "SUMMARY.md"
 	reserved    = "print.md"
@@ -36,49 +35,53 @@ const (
 	messageSize     = `spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`
 )
 
-// validate returns every fault of the XR and of its Input.
-func (v view) validate() field.ErrorList {
-	faults := v.validateMetadata()
-	faults = append(faults, v.Spec.validate(field.NewPath("spec"))...)
-	faults = append(faults, validateInput(v.input, field.NewPath("input"))...)
+// validate returns every problem of a request: of the XR, of its Input, of what
+// other functions desired and of what was observed.
+func validate(req request) problems {
+	v := req.view
+	p := append(req.problems, problemsOf(ReasonInvalidSpec, v.validate())...)
+	p = append(p, problemsOf(ReasonInvalidInput, v.validateInput(field.NewPath("input")))...)
+	p = append(p, problemsOf(ReasonPipelineConflict, validatePipeline(v, req.pipeline))...)
 
+	return append(p, validateObserved(v, req.observed)...)
+}
+
+// validate returns every error of the XR.
+func (v view) validate() field.ErrorList {
+	errs := v.validateMetadata()
+	errs = append(errs, v.Spec.validate(field.NewPath("spec"))...)
 	if v.Spec.ViewerImage != "" && v.input.AllowedImages != nil && !allowed(v.Spec.ViewerImage, v.input.AllowedImages) {
-		faults = append(faults, field.Forbidden(field.NewPath("spec", "viewerImage"),
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "viewerImage"),
 			fmt.Sprintf("%q is not allowed here: name an image that matches %s", short(v.Spec.ViewerImage), choice(v.input.AllowedImages))))
 	}
 
-	return faults
+	return errs
 }
 
 func (v view) validateMetadata() field.ErrorList {
-	var faults field.ErrorList
+	var errs field.ErrorList
 	if v.Metadata.Name == "" {
-		faults = append(faults, field.Required(field.NewPath("metadata", "name"), "an XR must have a name"))
+		errs = append(errs, field.Required(field.NewPath("metadata", "name"), "an XR must have a name"))
 	}
 	for _, detail := range validation.IsDNS1123Subdomain(v.Metadata.Name) {
 		if v.Metadata.Name != "" {
-			faults = append(faults, field.Invalid(field.NewPath("metadata", "name"), v.Metadata.Name, detail))
+			errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), v.Metadata.Name, detail))
 		}
 	}
-	if v.namespace() == "" {
-		faults = append(faults, field.Required(field.NewPath("input", "namespace"),
-			"the XR is cluster-scoped: name the namespace of its resources in the Input"))
-	}
-
-	return faults
+	return errs
 }
 
 func (s spec) validate(at *field.Path) field.ErrorList {
-	faults := validateMarkdowns(s.Markdowns, at.Child("markdowns"))
+	errs := validateMarkdowns(s.Markdowns, at.Child("markdowns"))
 	if s.Replicas != nil && (*s.Replicas < minReplicas || *s.Replicas > maxReplicas) {
-		faults = append(faults, field.Invalid(at.Child("replicas"), *s.Replicas,
+		errs = append(errs, field.Invalid(at.Child("replicas"), *s.Replicas,
 			fmt.Sprintf("must be from %d to %d", minReplicas, maxReplicas)))
 	}
 	if s.ViewerImage != "" {
-		faults = append(faults, validateImage(s.ViewerImage, at.Child("viewerImage"))...)
+		errs = append(errs, validateImage(s.ViewerImage, at.Child("viewerImage"))...)
 	}
 
-	return append(faults, validateResources(s.Resources, at.Child("resources"))...)
+	return append(errs, validateResources(s.Resources, at.Child("resources"))...)
 }
 
 func validateMarkdowns(files map[string]string, at *field.Path) field.ErrorList {
@@ -86,29 +89,29 @@ func validateMarkdowns(files map[string]string, at *field.Path) field.ErrorList 
 		return field.ErrorList{field.Required(at, messageEmpty)}
 	}
 
-	var faults field.ErrorList
+	var errs field.ErrorList
 	if _, ok := files[summary]; !ok {
-		faults = append(faults, field.Required(at, messageSummary))
+		errs = append(errs, field.Required(at, messageSummary))
 	}
 	if len(files) > maxFiles {
-		faults = append(faults, field.TooMany(at, len(files), maxFiles))
+		errs = append(errs, field.TooMany(at, len(files), maxFiles))
 	}
 	if _, ok := files[reserved]; ok {
-		faults = append(faults, field.Forbidden(at, messageReserved))
+		errs = append(errs, field.Forbidden(at, messageReserved))
 	}
 
 	size := 0
 	for name, text := range files {
 		size += len(text)
 		for _, detail := range validation.IsConfigMapKey(name) {
-			faults = append(faults, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "is no file name: "+detail))
+			errs = append(errs, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "is not a file name: "+detail))
 		}
 	}
 	if size > maxBytes {
-		faults = append(faults, field.Forbidden(at, messageSize))
+		errs = append(errs, field.Forbidden(at, messageSize))
 	}
 
-	return faults
+	return errs
 }
 
 func validateImage(image string, at *field.Path) field.ErrorList {
@@ -123,116 +126,120 @@ func validateImage(image string, at *field.Path) field.ErrorList {
 var supportedResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 
 func validateResources(r v1beta1.Resources, at *field.Path) field.ErrorList {
-	faults := validateResourceList(r.Requests, at.Child("requests"))
-	faults = append(faults, validateResourceList(r.Limits, at.Child("limits"))...)
+	errs := validateResourceList(r.Requests, at.Child("requests"))
+	errs = append(errs, validateResourceList(r.Limits, at.Child("limits"))...)
 	for name, request := range r.Requests {
 		if limit, ok := r.Limits[name]; ok && request.Cmp(limit) > 0 {
-			faults = append(faults, field.Invalid(at.Child("requests").Key(string(name)), request.String(),
+			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), request.String(),
 				fmt.Sprintf("must not be above the limit %s", limit.String())))
 		}
 	}
 
-	return faults
+	return errs
 }
 
 func validateResourceList(l corev1.ResourceList, at *field.Path) field.ErrorList {
-	var faults field.ErrorList
+	var errs field.ErrorList
 	for name, q := range l {
 		if !slices.Contains(supportedResources, name) {
-			faults = append(faults, field.NotSupported(at, name, supportedResources))
+			errs = append(errs, field.NotSupported(at, name, supportedResources))
 		}
 		if q.Sign() < 0 {
-			faults = append(faults, field.Invalid(at.Key(string(name)), q.String(), "must not be negative"))
+			errs = append(errs, field.Invalid(at.Key(string(name)), q.String(), "must not be negative"))
 		}
 	}
 
-	return faults
+	return errs
 }
 
-func validateInput(in v1beta1.Input, at *field.Path) field.ErrorList {
-	faults := validateEnum(in.APIVersion, at.Child("apiVersion"), "markdownview.fn.crossplane.io/v1beta1")
-	faults = append(faults, validateEnum(in.Kind, at.Child("kind"), "Input")...)
+func (v view) validateInput(at *field.Path) field.ErrorList {
+	in := v.input
+	errs := validateEnum(in.APIVersion, at.Child("apiVersion"), "markdownview.fn.crossplane.io/v1beta1")
+	errs = append(errs, validateEnum(in.Kind, at.Child("kind"), "Input")...)
 	if in.ViewerImage != "" {
-		faults = append(faults, validateImage(in.ViewerImage, at.Child("viewerImage"))...)
+		errs = append(errs, validateImage(in.ViewerImage, at.Child("viewerImage"))...)
 	}
 	for i, p := range in.AllowedImages {
-		faults = append(faults, validatePattern(p, at.Child("allowedImages").Index(i))...)
+		errs = append(errs, validatePattern(p, at.Child("allowedImages").Index(i))...)
 	}
 	if in.Resources != nil {
-		faults = append(faults, validateResources(*in.Resources, at.Child("resources"))...)
+		errs = append(errs, validateResources(*in.Resources, at.Child("resources"))...)
 	}
-	faults = append(faults, validateEnum(in.ImagePullPolicy, at.Child("imagePullPolicy"),
+	errs = append(errs, validateEnum(in.ImagePullPolicy, at.Child("imagePullPolicy"),
 		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
-	faults = append(faults, validateSecrets(in.ImagePullSecrets, at.Child("imagePullSecrets"))...)
-	faults = append(faults, validateService(in, at.Child("service"))...)
-	faults = append(faults, metav1validation.ValidateLabels(in.Labels, at.Child("labels"))...)
+	errs = append(errs, validateSecrets(in.ImagePullSecrets, at.Child("imagePullSecrets"))...)
+	errs = append(errs, validateService(in, at.Child("service"))...)
+	errs = append(errs, metav1validation.ValidateLabels(in.Labels, at.Child("labels"))...)
 	for name := range (view{}).selector() {
 		if _, ok := in.Labels[name]; ok {
-			faults = append(faults, field.Forbidden(at.Child("labels").Key(name), "the selector uses this label: remove it"))
+			errs = append(errs, field.Forbidden(at.Child("labels").Key(name), "the selector uses this label: remove it"))
 		}
 	}
-	faults = append(faults, validateAnnotations(in.Annotations, at.Child("annotations"))...)
+	errs = append(errs, validateAnnotations(in.Annotations, at.Child("annotations"))...)
 	if in.Namespace != "" {
 		for _, detail := range validation.IsDNS1123Label(in.Namespace) {
-			faults = append(faults, field.Invalid(at.Child("namespace"), in.Namespace, detail))
+			errs = append(errs, field.Invalid(at.Child("namespace"), in.Namespace, detail))
 		}
 	}
+	if v.namespace() == "" {
+		errs = append(errs, field.Required(at.Child("namespace"), "the XR is cluster-scoped: name the namespace of its resources in the Input"))
+	}
 	if in.TTL != nil && in.TTL.Duration < 0 {
-		faults = append(faults, field.Invalid(at.Child("ttl"), in.TTL.Duration.String(), "must not be negative"))
+		errs = append(errs, field.Invalid(at.Child("ttl"), in.TTL.Duration.String(), "must not be negative"))
 	}
 	for i, s := range in.StatusFields {
 		if !slices.Contains(statusFields, s) {
-			faults = append(faults, field.NotSupported(at.Child("statusFields").Index(i), s, statusFields))
+			errs = append(errs, field.NotSupported(at.Child("statusFields").Index(i), s, statusFields))
 		}
 	}
 
-	return faults
+	return errs
 }
 
 func validateAnnotations(annotations map[string]string, at *field.Path) field.ErrorList {
-	faults := apivalidation.ValidateAnnotations(annotations, at)
+	errs := apivalidation.ValidateAnnotations(annotations, at)
 	for name, value := range annotations {
 		if !plain(value) {
-			faults = append(faults, field.Invalid(at.Key(short(name)), field.OmitValueType{}, messageControl))
+			errs = append(errs, field.Invalid(at.Key(short(name)), field.OmitValueType{}, messageControl))
 		}
 	}
 
-	return faults
+	return errs
 }
 
 func validateSecrets(secrets []corev1.LocalObjectReference, at *field.Path) field.ErrorList {
-	var faults field.ErrorList
+	var errs field.ErrorList
 	known := map[string]bool{}
 	for i, s := range secrets {
 		for _, detail := range validation.IsDNS1123Subdomain(s.Name) {
-			faults = append(faults, field.Invalid(at.Index(i).Child("name"), short(s.Name), detail))
+			errs = append(errs, field.Invalid(at.Index(i).Child("name"), short(s.Name), detail))
 		}
 		// Server-side apply takes a name once.
 		if known[s.Name] {
-			faults = append(faults, field.Duplicate(at.Index(i).Child("name"), short(s.Name)))
+			errs = append(errs, field.Duplicate(at.Index(i).Child("name"), short(s.Name)))
 		}
 		known[s.Name] = true
 	}
 
-	return faults
+	return errs
 }
 
 func validateService(in v1beta1.Input, at *field.Path) field.ErrorList {
-	faults := validateEnum(in.Service.Type, at.Child("type"),
+	errs := validateEnum(in.Service.Type, at.Child("type"),
 		corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer)
-	faults = append(faults, validateAnnotations(in.Service.Annotations, at.Child("annotations"))...)
+	errs = append(errs, validateAnnotations(in.Service.Annotations, at.Child("annotations"))...)
 
 	all := map[string]string{}
 	maps.Copy(all, in.Annotations)
 	maps.Copy(all, in.Service.Annotations)
 	if err := apivalidation.ValidateAnnotationsSize(all); err != nil {
-		faults = append(faults, field.Forbidden(at.Child("annotations"), "together with input.annotations the "+err.Error()))
+		errs = append(errs, field.Forbidden(at.Child("annotations"), "together with input.annotations the "+err.Error()))
 	}
 
-	return faults
+	return errs
 }
 
-// validatePattern returns a fault for a pattern that is not plainly the full name of
+// validatePattern returns a error for a pattern that is not plainly the full name of
 // an image. One that begins in another way either matches nothing, or registries
 // that nobody thought of.
 func validatePattern(pattern string, at *field.Path) field.ErrorList {
@@ -257,55 +264,58 @@ func validateEnum[T ~string](value T, at *field.Path, supported ...T) field.Erro
 	return field.ErrorList{field.NotSupported(at, value, supported)}
 }
 
-// explain returns all faults in one line, in the order of their fields.
-func explain(faults field.ErrorList) string {
-	// A message of any length would not fit into an event or be read.
-	const most = 20
-
-	lines := make([]string, 0, len(faults))
-	for _, f := range faults {
-		lines = append(lines, line(f.Error()))
-	}
-	slices.Sort(lines)
-	lines = slices.Compact(lines)
-	if more := len(lines) - most; more > 0 {
-		lines = append(lines[:most], fmt.Sprintf("and %d more", more))
-	}
-
-	return strings.Join(lines, "; ")
-}
-
-// choice returns patterns as they are read in a sentence.
-func choice(patterns []string) string {
-	if len(patterns) == 0 {
-		return "nothing, or leave it out"
-	}
-
-	return strings.Join(patterns, " or ")
-}
-
-// short returns the beginning of a text that is quoted in a fault, which may be
-// a whole book.
-func short(text string) string {
-	return cut(text, 80)
-}
-
-// line returns a text, of which others may have written parts, as it is shown in
-// a message: on one line, and not too long to be read.
-func line(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
-			return r
+// validatePipeline returns an error for every desired resource of another function
+// that has the key of one of ours, and is not the same one. One of them would be
+// lost.
+func validatePipeline(v view, p pipeline) field.ErrorList {
+	var errs field.ErrorList
+	for _, ours := range v.composed() {
+		for _, e := range p.resources {
+			if e.Key != ours.key {
+				continue
+			}
+			var theirs struct {
+				APIVersion string   `json:"apiVersion"`
+				Kind       string   `json:"kind"`
+				Metadata   identity `json:"metadata"`
+			}
+			object, err := objectOf(e.Value)
+			if err == nil {
+				_, err = wire.Decode(object, &theirs, nil, wire.Lenient)
+			}
+			same := part{e.Key, theirs.APIVersion, theirs.Kind, theirs.Metadata.Name} == ours &&
+				(theirs.Metadata.Namespace == "" || theirs.Metadata.Namespace == v.namespace())
+			if err != nil || !same {
+				errs = append(errs, field.Forbidden(field.NewPath("desired", "resources").Key(e.Key),
+					"another function of the pipeline desires another resource with this name: rename it there"))
+			}
 		}
-
-		return ' '
-	}, cut(text, 1000))
-}
-
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
 	}
 
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return errs
+}
+
+// validateObserved returns a problem when resources live elsewhere than they would
+// be composed now: in another namespace than the Input or the claim of a
+// cluster-scoped XR names, or under another name, such as one that another function
+// has composed with the same key. Crossplane never moves or renames a resource.
+func validateObserved(v view, o observed) problems {
+	var p problems
+	moved := ""
+	for _, ours := range v.composed() {
+		actual, ok := o.identities[ours.key]
+		if ok && actual.Name != "" && actual.Name != ours.name {
+			p = append(p, problem{ReasonResourceConflict, field.Forbidden(field.NewPath("observed", "resources").Key(ours.key),
+				fmt.Sprintf("is named %q, so something else composed it, and Crossplane never renames a resource: delete it, and it is created again as %q", short(actual.Name), ours.name))})
+		}
+		if moved == "" && actual.Namespace != v.namespace() {
+			moved = actual.Namespace
+		}
+	}
+	if moved != "" && v.Metadata.Namespace == "" {
+		p = append(p, problem{ReasonInvalidInput, field.Forbidden(v.namespacePath(),
+			fmt.Sprintf("the composed resources live in %q and cannot be moved: go back to that namespace, or delete the XR first", short(moved)))})
+	}
+
+	return p
 }

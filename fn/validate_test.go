@@ -2,10 +2,12 @@ package fn
 
 import (
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -22,11 +24,11 @@ func TestValidate(t *testing.T) {
 		want   []string
 	}{
 		"Fine": {
-			reason: "The least that is needed",
+			reason: "The minimum that is required",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: a}}}`,
 		},
 		"Nothing": {
-			reason: "Every fault of an empty request is told at once",
+			reason: "All errors of an empty request are reported at once",
 			xr:     `{}`,
 			want: []string{
 				"input.namespace: Required value: the XR is cluster-scoped: name the namespace of its resources in the Input",
@@ -35,7 +37,7 @@ func TestValidate(t *testing.T) {
 			},
 		},
 		"Types": {
-			reason: "Values of a wrong type are told with their path",
+			reason: "Values of a wrong type are reported with their path",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: 1}, replicas: two, viewerImage: [], resources: {requests: {memory: much}}}}`,
 			want: []string{
 				"spec.markdowns: Required value: spec.markdowns is empty: add a file named \"SUMMARY.md\", which lists the chapters",
@@ -46,30 +48,30 @@ func TestValidate(t *testing.T) {
 			},
 		},
 		"NoSummary": {
-			reason: "A book needs its list of chapters",
+			reason: "A book needs a list of its chapters",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {a.md: a}}}`,
 			want:   []string{`spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`},
 		},
 		"FileNames": {
-			reason: "A file name is a key of a ConfigMap, and not what mdBook keeps for itself",
+			reason: "A file name must be a valid key of a ConfigMap, and print.md is reserved by mdBook",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: a, "..": a, a/b.md: a, print.md: a}}}`,
 			want: []string{
 				`spec.markdowns: Forbidden: spec.markdowns has a file named "print.md", which mdBook keeps for its own use: rename the file`,
-				"spec.markdowns[..]: Invalid value: is no file name: must not be '..'",
-				`spec.markdowns[a/b.md]: Invalid value: is no file name: a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`,
+				"spec.markdowns[..]: Invalid value: is not a file name: must not be '..'",
+				`spec.markdowns[a/b.md]: Invalid value: is not a file name: a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`,
 			},
 		},
-		"ReplicasTooFew":  {reason: "From 1", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 0, ` + fine + `}}`, want: []string{"spec.replicas: Invalid value: 0: must be from 1 to 5"}},
-		"ReplicasTooMany": {reason: "To 5", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 6, ` + fine + `}}`, want: []string{"spec.replicas: Invalid value: 6: must be from 1 to 5"}},
-		"ReplicasLeast":   {reason: "1 is in order", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 1, ` + fine + `}}`},
-		"ReplicasMost":    {reason: "5 is in order", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 5, ` + fine + `}}`},
+		"ReplicasTooFew":  {reason: "At least 1 replica", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 0, ` + fine + `}}`, want: []string{"spec.replicas: Invalid value: 0: must be from 1 to 5"}},
+		"ReplicasTooMany": {reason: "At most 5 replicas", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 6, ` + fine + `}}`, want: []string{"spec.replicas: Invalid value: 6: must be from 1 to 5"}},
+		"ReplicasLeast":   {reason: "1 replica is valid", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 1, ` + fine + `}}`},
+		"ReplicasMost":    {reason: "5 replicas are valid", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 5, ` + fine + `}}`},
 		"Image": {
 			reason: "An image must be a reference",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: "Mdbook:", ` + fine + `}}`,
 			want:   []string{`spec.viewerImage: Invalid value: "Mdbook:": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`},
 		},
 		"ImageNotAllowed": {
-			reason: "And one that the platform team allows",
+			reason: "The image must be one that the platform team allows",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: evil, ` + fine + `}}`,
 			input:  `{allowedImages: [docker.io/peaceiris/*, registry.example.com/mdbook]}`,
 			want:   []string{`spec.viewerImage: Forbidden: "evil" is not allowed here: name an image that matches docker.io/peaceiris/* or registry.example.com/mdbook`},
@@ -80,13 +82,13 @@ func TestValidate(t *testing.T) {
 			input:  `{allowedImages: []}`,
 			want:   []string{`spec.viewerImage: Forbidden: "peaceiris/mdbook" is not allowed here: name an image that matches nothing, or leave it out`},
 		},
-		"DefaultImageNotJudged": {
-			reason: "The default image is the platform team's own choice",
+		"DefaultImageNotCompared": {
+			reason: "The default image of the Input is not compared with the patterns",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {` + fine + `}}`,
 			input:  `{viewerImage: registry.example.com/mdbook, allowedImages: [docker.io/peaceiris/*]}`,
 		},
 		"Resources": {
-			reason: "Requests and limits must fit each other",
+			reason: "Requests and limits must be known, positive and consistent",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {resources: {requests: {cpu: 2, memory: -1, nvidia.com/gpu: 1}, limits: {cpu: 1, pods: 1}}, ` + fine + `}}`,
 			want: []string{
 				`spec.resources.limits: Unsupported value: "pods": supported values: "cpu", "memory", "ephemeral-storage"`,
@@ -96,11 +98,11 @@ func TestValidate(t *testing.T) {
 			},
 		},
 		"ResourcesEqual": {
-			reason: "A request may be its limit",
+			reason: "A request may equal its limit",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {resources: {requests: {cpu: 1}, limits: {cpu: 1}}, ` + fine + `}}`,
 		},
 		"Input": {
-			reason: "Every fault of the Input is told at once",
+			reason: "All errors of the Input are reported at once",
 			xr:     `{metadata: {name: a}, spec: {` + fine + `}}`,
 			input: `{apiVersion: pt.fn.crossplane.io/v1beta1, kind: Resources, viewerImage: "A", allowedImages: ["a b", "[", "mdbook", "peaceiris/*"], resources: {limits: {memory: -1}}, imagePullPolicy: Sometimes,
 			         imagePullSecrets: [{name: "A"}], service: {type: ExternalName, annotations: {"a b": c}}, labels: {app.kubernetes.io/name: a, "-": a},
@@ -125,35 +127,37 @@ func TestValidate(t *testing.T) {
 			},
 		},
 		"EveryServiceType": {
-			reason: "The other types of Service are in order",
+			reason: "The remaining values of the Input are valid",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {` + fine + `}}`,
 			input:  `{service: {type: NodePort}, imagePullPolicy: Never, ttl: 0s, statusFields: [url], namespace: c}`,
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			v := view{}
-			faults := decode(structpb.NewStructValue(object(t, tc.xr)), &v.xr, nil, lenient)
+			in := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: resourceOf(t, tc.xr)}}
 			if tc.input != "" {
-				faults = append(faults, decode(structpb.NewStructValue(object(t, tc.input)), &v.input, field.NewPath("input"), strict)...)
+				in.Input = object(t, tc.input)
 			}
-			got := messages(append(faults, v.validate()...))
+			req, err := read(encoded(t, in))
+			if err != nil {
+				t.Fatalf("cannot read the request: %v", err)
+			}
+			got := messages(validate(req))
 			slices.Sort(got)
 
 			for _, want := range tc.want {
 				if !slices.Contains(got, want) {
-					t.Errorf("\n%s\nlacks %s", tc.reason, want)
+					t.Errorf("\n%s\nmissing: %s", tc.reason, want)
 				}
 			}
-			// What apimachinery says of names is its own affair, so long as it says
-			// something.
+			// The details of these come from apimachinery and are not compared.
 			theirs := func(s string) bool {
 				return strings.HasPrefix(s, "input.imagePullSecrets[0].name") || strings.HasPrefix(s, "input.service.annotations") ||
 					strings.HasPrefix(s, "input.labels: ") || strings.HasPrefix(s, "input.annotations: ") || strings.HasPrefix(s, "input.namespace: ")
 			}
 			for _, message := range got {
 				if !slices.Contains(tc.want, message) && (name != "Input" || !theirs(message)) {
-					t.Errorf("\n%s\nhas %s", tc.reason, message)
+					t.Errorf("\n%s\nunexpected: %s", tc.reason, message)
 				}
 			}
 		})
@@ -168,19 +172,19 @@ func TestValidateSize(t *testing.T) {
 		files  map[string]string
 		want   []string
 	}{
-		"Most":     {reason: "All texts together may hold what a ConfigMap can", files: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbb"}},
-		"OneMore":  {reason: "One byte more cannot be stored", files: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbbb"}, want: []string{tooLarge}},
-		"Bytes":    {reason: "Bytes count, not characters, which is what CEL counts", files: map[string]string{"SUMMARY.md": strings.Repeat("ペ", 1<<19)}, want: []string{tooLarge}},
+		"Most":     {reason: "All texts together may be as large as a ConfigMap", files: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbb"}},
+		"OneMore":  {reason: "One byte more does not fit into a ConfigMap", files: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbbb"}, want: []string{tooLarge}},
+		"Bytes":    {reason: "Bytes are counted, not characters as in CEL", files: map[string]string{"SUMMARY.md": strings.Repeat("ペ", 1<<19)}, want: []string{tooLarge}},
 		"TooMany":  {reason: "mdBook is slow with very many files", files: many(1001), want: []string{"spec.markdowns: Too many: 1001: must have at most 1000 items"}},
-		"MostMany": {reason: "One less is in order", files: many(1000)},
+		"MostMany": {reason: "1000 files are valid", files: many(1000)},
 		"LongName": {
-			reason: "A name is quoted in part", files: map[string]string{"SUMMARY.md": "", strings.Repeat("a", 254): ""},
-			want: []string{"spec.markdowns[" + strings.Repeat("a", 80) + "…]: Invalid value: is no file name: must be no more than 253 characters"},
+			reason: "An error quotes only the beginning of a long name", files: map[string]string{"SUMMARY.md": "", strings.Repeat("a", 254): ""},
+			want: []string{"spec.markdowns[" + strings.Repeat("a", 80) + "…]: Invalid value: is not a file name: must be no more than 253 characters"},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, messages(validateMarkdowns(tc.files, field.NewPath("spec", "markdowns")))); diff != "" {
+			if diff := cmp.Diff(tc.want, messages(problemsOf("", validateMarkdowns(tc.files, field.NewPath("spec", "markdowns"))))); diff != "" {
 				t.Errorf("\n%s\nvalidateMarkdowns(): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
@@ -197,20 +201,8 @@ func many(n int) map[string]string {
 	return files
 }
 
-func TestExplain(t *testing.T) {
-	var faults field.ErrorList
-	for _, c := range "abcdefghijklmnopqrstuvw" {
-		faults = append(faults, field.Required(field.NewPath(string(c)), "x"))
-	}
-
-	got := explain(faults)
-	if !strings.HasPrefix(got, "a: Required value: x; b: ") || !strings.HasSuffix(got, "t: Required value: x; and 3 more") {
-		t.Errorf("Twenty faults are enough to read: got %s", got)
-	}
-}
-
-// TestXRD holds the Go type of the spec and the messages of its rules against the
-// XRD that we ship.
+// TestXRD compares the Go type of the spec and the messages of its rules with the
+// XRD of the Configuration.
 func TestXRD(t *testing.T) {
 	b, err := os.ReadFile("../package/configuration/definition.yaml")
 	if err != nil {
@@ -250,17 +242,22 @@ func TestXRD(t *testing.T) {
 			"selector": "string", "observedGeneration": "integer", "url": "string",
 		}
 		if diff := cmp.Diff(want, declared(schema, "status")); diff != "" {
-			t.Errorf("The XRD does not declare the status, and Crossplane cannot apply what is not declared: -want, +got:\n%s", diff)
+			t.Errorf("The XRD does not declare the status, and Crossplane cannot apply a field that is not declared: -want, +got:\n%s", diff)
 		}
-		if diff := cmp.Diff(want, typed(status{})); diff != "" {
-			t.Errorf("The Go type is not the status: -want, +got:\n%s", diff)
+		d, _ := compose(settledView())
+		got := map[string]string{}
+		for name, value := range statusOf(settledView(), observed{}, d, readiness{}) {
+			got[string(name)] = goType(reflect.TypeOf(value))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("The function does not write the status: -want, +got:\n%s", diff)
 		}
 	})
 
 	t.Run("Messages", func(t *testing.T) {
 		for _, message := range []string{messageEmpty, messageSummary, messageReserved, messageSize} {
 			if !strings.Contains(string(b), "message: '"+message+"'") {
-				t.Errorf("The XRD refuses the same fault with another message than %q", message)
+				t.Errorf("The XRD rejects the same error with another message than %q", message)
 			}
 		}
 	})

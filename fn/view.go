@@ -21,11 +21,20 @@ type xr struct {
 		Namespace  string `json:"namespace"`
 		Generation int64  `json:"generation"`
 	} `json:"metadata"`
-	Spec   xrSpec `json:"spec"`
+	Spec xrSpec `json:"spec"`
+}
+
+// A lastStatus is what the function reads of the status of an observed XR, which
+// it wrote in an earlier call.
+type lastStatus struct {
 	Status struct {
 		Status     string      `json:"status"`
 		Conditions []condition `json:"conditions"`
 	} `json:"status"`
+}
+
+func (l lastStatus) condition(kind string) condition {
+	return conditionOf(l.Status.Conditions, kind)
 }
 
 type xrSpec struct {
@@ -41,7 +50,7 @@ type xrSpec struct {
 type spec struct {
 	// Markdowns maps the name of each file of the book to its text.
 	Markdowns map[string]string `json:"markdowns"`
-	// Replicas is how many viewers are wanted. Nil leaves the number to others.
+	// Replicas is the number of pods. Nil leaves the number to others.
 	Replicas *int32 `json:"replicas"`
 	// ViewerImage is the mdBook image. Empty means the default of the Input.
 	ViewerImage string `json:"viewerImage"`
@@ -49,10 +58,17 @@ type spec struct {
 	Resources v1beta1.Resources `json:"resources"`
 }
 
-// A view is a MarkdownView as it is composed: an XR and the Input for it.
+// A view is a MarkdownView as it is composed: an XR, the Input for it, and the
+// status that the XR had before.
 type view struct {
 	xr
 	input v1beta1.Input
+	last  lastStatus
+}
+
+// logValues identify a view in a log.
+func (v view) logValues() []any {
+	return []any{"kind", v.Kind, "namespace", v.Metadata.Namespace, "name", v.Metadata.Name}
 }
 
 // namespace is where the composed resources live: that of the XR, of its claim,
@@ -102,7 +118,7 @@ func (v view) viewerName() string    { return "viewer-" + v.base() }
 // An altered name starts with a dash, which a name of an XR cannot, so it is
 // distinct from every unaltered one; its hash tells it from the other altered
 // ones. Crossplane never renames a composed resource, and a renamed one would be
-// a second one: this mapping is for ever.
+// a second one: this mapping is permanent.
 func (v view) base() string {
 	// A DNS subdomain without a dot is a DNS label, but for its length.
 	if len("viewer-"+v.Metadata.Name) <= validation.DNS1035LabelMaxLength && !strings.Contains(v.Metadata.Name, ".") {
@@ -142,7 +158,7 @@ const (
 )
 
 // selector returns the labels that select the viewers. The selector of a
-// Deployment is immutable: these are for ever.
+// Deployment is immutable: these are permanent.
 func (v view) selector() map[string]string {
 	return map[string]string{
 		labelName:      "mdbook",

@@ -20,22 +20,22 @@ func TestNames(t *testing.T) {
 		want   want
 	}{
 		"Plain": {
-			reason: "A name that a Service can have stands as it is",
+			reason: "A name that is valid for a Service is not altered",
 			name:   "sample",
 			want:   want{"markdowns-sample", "viewer-sample", "sample"},
 		},
 		"DigitFirst": {
-			reason: "A digit is in order behind the prefix",
+			reason: "A digit is valid after the prefix",
 			name:   "1st",
 			want:   want{"markdowns-1st", "viewer-1st", "1st"},
 		},
 		"LongestUnaltered": {
-			reason: "viewer- and 56 characters are the 63 that a Service can have",
+			reason: "viewer- and 56 characters are 63, the most that a Service can have",
 			name:   strings.Repeat("a", 56),
 			want:   want{"markdowns-" + strings.Repeat("a", 56), "viewer-" + strings.Repeat("a", 56), strings.Repeat("a", 56)},
 		},
 		"TooLongForService": {
-			reason: "One more is shortened with a hash, and the label can still have it",
+			reason: "One character more is shortened with a hash, and the label can still have the whole name",
 			name:   strings.Repeat("a", 57),
 			want: want{
 				"markdowns--" + strings.Repeat("a", 44) + "-f13b2d7246",
@@ -44,7 +44,7 @@ func TestNames(t *testing.T) {
 			},
 		},
 		"LongestLabel": {
-			reason: "A label can have 63 characters",
+			reason: "A label value can have 63 characters",
 			name:   strings.Repeat("a", 63),
 			want: want{
 				"markdowns--" + strings.Repeat("a", 44) + "-7d3e74a05d",
@@ -53,7 +53,7 @@ func TestNames(t *testing.T) {
 			},
 		},
 		"CutBehindDot": {
-			reason: "Nor a dot",
+			reason: "No dot is left in front of the hash",
 			name:   strings.Repeat("a", 51) + "." + strings.Repeat("b", 20),
 			want: want{
 				"markdowns--" + strings.Repeat("a", 44) + "-a8c1068876",
@@ -62,7 +62,7 @@ func TestNames(t *testing.T) {
 			},
 		},
 		"Dots": {
-			reason: "A Service cannot have dots, so the name is altered for all three alike",
+			reason: "A Service cannot have dots, so all three resources get an altered name",
 			name:   "team.guide",
 			want:   want{"markdowns--team-guide-23b65c5bdb", "viewer--team-guide-23b65c5bdb", "team.guide"},
 		},
@@ -89,7 +89,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestSelectorIsForEver(t *testing.T) {
+func TestSelectorIsPermanent(t *testing.T) {
 	v := view{}
 	v.Metadata.Name = "sample"
 
@@ -99,7 +99,7 @@ func TestSelectorIsForEver(t *testing.T) {
 		"app.kubernetes.io/created-by": "function-markdownview",
 	}
 	if diff := cmp.Diff(want, v.selector()); diff != "" {
-		t.Errorf("The selector of a Deployment is immutable, so a change leaves every Deployment that exists unable to follow: -want, +got:\n%s", diff)
+		t.Errorf("The selector of a Deployment is immutable, so a change would make every existing Deployment impossible to update: -want, +got:\n%s", diff)
 	}
 }
 
@@ -109,10 +109,10 @@ func TestNamespace(t *testing.T) {
 		own, claim, input string
 		want              string
 	}{
-		"Namespaced":    {reason: "A namespaced XR keeps its resources with it", own: "a", claim: "b", input: "c", want: "a"},
-		"Claim":         {reason: "A legacy XR composes where its claim is", claim: "b", input: "c", want: "b"},
-		"ClusterScoped": {reason: "A cluster-scoped XR composes where the Input says", input: "c", want: "c"},
-		"Nowhere":       {reason: "Without any there is none", want: ""},
+		"Namespaced":    {reason: "The resources of a namespaced XR live in its namespace", own: "a", claim: "b", input: "c", want: "a"},
+		"Claim":         {reason: "The resources of a legacy XR live in the namespace of its claim", claim: "b", input: "c", want: "b"},
+		"ClusterScoped": {reason: "The resources of a cluster-scoped XR live in the namespace of the Input", input: "c", want: "c"},
+		"Nowhere":       {reason: "Without any of these there is no namespace", want: ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -135,12 +135,12 @@ func TestImage(t *testing.T) {
 		allowed []string
 		want    string
 	}{
-		"Spec":    {reason: "What the XR names wins", spec: "a", input: "b", want: "a"},
-		"Allowed": {reason: "As it was compared: a node may read a short name in another way", spec: "a:v1", allowed: []string{"docker.io/library/a"}, want: "docker.io/library/a:v1"},
-		"Own":     {reason: "The default is not compared", input: "b", allowed: []string{"docker.io/library/a"}, want: "b"},
-		"Odd":     {reason: "What is no reference is a fault, and left as it is", spec: "A", allowed: []string{}, want: "A"},
-		"Input":   {reason: "Then what the platform team names", input: "b", want: "b"},
-		"Default": {reason: "Then our own, which is pinned", want: "docker.io/peaceiris/mdbook:v0.5.0"},
+		"Spec":    {reason: "The image of the XR comes first", spec: "a", input: "b", want: "a"},
+		"Allowed": {reason: "The image is written as it was compared, because a node may resolve a short name differently", spec: "a:v1", allowed: []string{"docker.io/library/a"}, want: "docker.io/library/a:v1"},
+		"Own":     {reason: "The default of the Input is not compared with the patterns", input: "b", allowed: []string{"docker.io/library/a"}, want: "b"},
+		"Odd":     {reason: "An invalid reference is not altered: validation reports it", spec: "A", allowed: []string{}, want: "A"},
+		"Input":   {reason: "Next comes the default of the Input", input: "b", want: "b"},
+		"Default": {reason: "Last comes the default of the function, which is pinned", want: "docker.io/peaceiris/mdbook:v0.5.0"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

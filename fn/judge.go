@@ -1,0 +1,107 @@
+package fn
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// A verdict is what a call finds out: all of the response except the desired
+// resources.
+type verdict struct {
+	// ready are the composed resources that are ready.
+	ready      readiness
+	conditions []condition
+	// status is nil where there are errors: Crossplane then keeps the one it has.
+	status status
+	events []event
+	ttl    time.Duration
+}
+
+// A readiness holds the readiness of each composed resource by its key.
+type readiness map[string]bool
+
+// An event is a result of a response, which Crossplane makes an event of the XR
+// and of its claim. A fatal one stops the pipeline before anything is changed.
+type event struct {
+	severity, reason, message string
+}
+
+// The severities of events.
+const (
+	severityFatal   = "fatal"
+	severityWarning = "warning"
+	severityNormal  = "normal"
+)
+
+// judge returns the verdict for a view without errors.
+func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
+	ready := readiness{
+		keyConfigMap:  o.configMap.ready(d, o.deployment),
+		keyDeployment: o.deployment.ready(d),
+		keyService:    o.service.ready(d),
+	}
+	conditions := []condition{available(v, o.deployment, d), degraded(v, o, d)}
+	if v.input.TTL != nil {
+		ttl = v.input.TTL.Duration
+	}
+
+	return verdict{
+		ready:      ready,
+		conditions: conditions,
+		status:     statusOf(v, o, d, ready),
+		events:     transitions(v, conditions),
+		ttl:        ttl,
+	}
+}
+
+// transitions returns an event for each condition that turns true. A steady state
+// has none.
+func transitions(v view, now []condition) []event {
+	severities := map[string]string{TypeAvailable: severityNormal, TypeDegraded: severityWarning}
+
+	var events []event
+	for _, c := range now {
+		if c.Status == statusTrue && v.last.condition(c.Type).Status != statusTrue {
+			events = append(events, event{severities[c.Type], c.Reason, c.Message})
+		}
+	}
+
+	return events
+}
+
+// judgeInvalid returns the verdict for a view with problems.
+func judgeInvalid(v view, o observed, p problems) verdict {
+	why := p.explain()
+
+	return verdict{
+		conditions: []condition{available(v, o.deployment, nil), {TypeDegraded, statusTrue, p.reason(), why}},
+		events: []event{{severityFatal, p.reason(), fmt.Sprintf("cannot compose %s %q: %s",
+			line(cmp.Or(v.Kind, "XR")), short(v.Metadata.Name), why)}},
+	}
+}
+
+// judgePanic returns the verdict for a call that panicked.
+func judgePanic(cause any) verdict {
+	const message = "The function failed on this resource: see its log"
+
+	return verdict{
+		conditions: []condition{
+			{TypeAvailable, statusUnknown, ReasonPanic, message},
+			{TypeDegraded, statusTrue, ReasonPanic, message},
+		},
+		events: []event{{severityFatal, ReasonPanic, "cannot run the function: panic: " + line(fmt.Sprint(cause))}},
+	}
+}
+
+// judgeTooLarge returns the verdict in place of one whose response has so many
+// bytes that Crossplane would not read it.
+func judgeTooLarge(v verdict, size int) verdict {
+	message := fmt.Sprintf("The composed resources of the pipeline are larger than the %d MiB that Crossplane accepts from a function", maxResponse>>20)
+
+	return verdict{
+		conditions: []condition{v.conditions[0], {TypeDegraded, statusTrue, ReasonResponseTooLarge, message}},
+		events: []event{{severityFatal, ReasonResponseTooLarge,
+			fmt.Sprintf("cannot return desired state: the response has %d bytes, Crossplane accepts %d", size, maxResponse)}},
+	}
+}

@@ -1,0 +1,190 @@
+package fn
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+	"github.com/crossplane-contrib/function-markdownview/wire"
+)
+
+// The numbers of the fields that are written, as run_function.proto of
+// function-sdk-go has them.
+const (
+	responseMeta       = 1
+	responseDesired    = 2
+	responseResults    = 3
+	responseContext    = 4
+	responseConditions = 6
+
+	metaTTL = 2
+
+	durationSeconds = 1
+	durationNanos   = 2
+
+	resultSeverity = 1
+	resultMessage  = 2
+	resultReason   = 3
+	resultTarget   = 4
+
+	conditionType    = 1
+	conditionStatus  = 2
+	conditionReason  = 3
+	conditionMessage = 4
+	conditionTarget  = 5
+
+	readyTrue  = 1
+	readyFalse = 2
+
+	targetCompositeAndClaim = 2
+)
+
+// maxResponse is the size in bytes of the largest response that Crossplane
+// reads. It sets no limit of its own, so grpc-go's default applies:
+// https://github.com/crossplane/crossplane/blob/v2.4.0/internal/xfn/function_runner.go
+const maxResponse = 4 << 20
+
+// A Response is a RunFunctionResponse in protobuf's wire format.
+type Response struct {
+	// Parts are to be read one after the other. They share memory with the
+	// request.
+	Parts [][]byte
+	// Results of the response, for metrics.
+	Results []Result
+
+	verdict verdict
+}
+
+// A Result is the severity (fatal, warning or normal) and the reason of a result.
+type Result struct{ Severity, Reason string }
+
+func (r Response) size() int {
+	size := 0
+	for _, part := range r.Parts {
+		size += len(part)
+	}
+
+	return size
+}
+
+// respond writes the response. Without desired resources, what other functions
+// desired is passed on as it came. A message is written from its end to its
+// beginning: see package wire.
+func respond(req request, d *desired, v verdict) Response {
+	var w wire.Writer
+	rsp := Response{verdict: v}
+
+	for _, c := range slices.Backward(v.conditions) {
+		w.Message(responseConditions, func() { writeCondition(&w, c) })
+	}
+	if req.pipeline.context != nil {
+		w.Bytes(responseContext, req.pipeline.context)
+	}
+	for _, e := range slices.Backward(v.events) {
+		w.Message(responseResults, func() { writeResult(&w, e) })
+		rsp.Results = append(rsp.Results, Result{e.severity, e.reason})
+	}
+	switch {
+	case d != nil:
+		w.Message(responseDesired, func() { writeDesired(&w, req, d, v) })
+	case req.pipeline.desired != nil:
+		w.Bytes(responseDesired, req.pipeline.desired)
+	}
+	w.Message(responseMeta, func() {
+		w.Message(metaTTL, func() { writeDuration(&w, v.ttl) })
+		w.Text(metaTag, req.tag)
+	})
+	rsp.Parts = w.Parts()
+
+	return rsp
+}
+
+func writeDuration(w *wire.Writer, d time.Duration) {
+	if nanos := d % time.Second; nanos > 0 {
+		w.Varint(durationNanos, uint64(nanos))
+	}
+	if seconds := d / time.Second; seconds > 0 {
+		w.Varint(durationSeconds, uint64(seconds))
+	}
+}
+
+func writeCondition(w *wire.Writer, c condition) {
+	w.Varint(conditionTarget, targetCompositeAndClaim)
+	w.Text(conditionMessage, c.Message)
+	w.Text(conditionReason, c.Reason)
+	w.Varint(conditionStatus, map[string]uint64{statusUnknown: 1, statusTrue: 2, statusFalse: 3}[c.Status])
+	w.Text(conditionType, c.Type)
+}
+
+func writeResult(w *wire.Writer, e event) {
+	w.Varint(resultTarget, targetCompositeAndClaim)
+	w.Text(resultReason, e.reason)
+	w.Text(resultMessage, e.message)
+	w.Varint(resultSeverity, map[string]uint64{severityFatal: 1, severityWarning: 2, severityNormal: 3}[e.severity])
+}
+
+// writeDesired writes the desired state: our resources in place of any under
+// their keys, and those of others as they came.
+func writeDesired(w *wire.Writer, req request, d *desired, v verdict) {
+	ours := req.view.composed()
+	for _, r := range slices.Backward(ours) {
+		writeEntry(w, r.key, func() {
+			ready := uint64(readyFalse)
+			if v.ready[r.key] {
+				ready = readyTrue
+			}
+			w.Varint(resourceReady, ready)
+			w.Message(resourceObject, func() { w.Object(d.object(r.key)) })
+		})
+	}
+	for _, e := range slices.Backward(req.pipeline.resources) {
+		if !slices.ContainsFunc(ours, func(r part) bool { return r.key == e.Key }) {
+			writeEntry(w, e.Key, func() { w.Raw(e.Value) })
+		}
+	}
+	w.Message(stateComposite, func() { writeComposite(w, req, v.status) })
+}
+
+// writeEntry writes an entry of the composed resources. Body writes the Resource.
+func writeEntry(w *wire.Writer, key string, body func()) {
+	w.Message(stateResources, func() {
+		w.Message(2, body)
+		w.Text(1, key)
+	})
+}
+
+// writeComposite writes the desired XR with our status in it. What other functions
+// set stays, readiness and connection details included.
+func writeComposite(w *wire.Writer, req request, s status) {
+	before := req.pipeline.composite
+	has := func(key string) bool {
+		return slices.ContainsFunc(before.fields, func(e wire.Entry) bool { return e.Key == key })
+	}
+
+	w.Message(resourceObject, func() {
+		w.ObjectEntry("status", func() { writeStatus(w, req, s) })
+		for _, e := range slices.Backward(before.fields) {
+			w.Entry(e)
+		}
+		if !has("kind") {
+			w.Field("kind", req.view.Kind)
+		}
+		if !has("apiVersion") {
+			w.Field("apiVersion", req.view.APIVersion)
+		}
+	})
+	w.Raw(before.rest)
+}
+
+// writeStatus writes the fields of our status, and those of other functions.
+func writeStatus(w *wire.Writer, req request, s status) {
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(s))) {
+		w.Field(string(name), s[name])
+	}
+	for _, e := range slices.Backward(req.pipeline.composite.status) {
+		if _, ours := s[v1beta1.StatusField(e.Key)]; !ours {
+			w.Entry(e)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package fn
+
+import (
+	"strings"
+	"unicode"
+)
+
+// short returns the beginning of a text that is quoted in an error, which may be
+// a whole book.
+func short(text string) string {
+	return cut(text, 80)
+}
+
+// line returns a text, of which others may have written parts, as it is shown in
+// a message: on one line, and not too long to be read.
+func line(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+
+		return ' '
+	}, cut(text, 1000))
+}
+
+// cut returns at most the first bytes of a text.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// choice returns patterns as they are read in a sentence.
+func choice(patterns []string) string {
+	if len(patterns) == 0 {
+		return "nothing, or leave it out"
+	}
+
+	return strings.Join(patterns, " or ")
+}
+
+// plain returns whether a text is the same in JSON and in YAML. Crossplane sends
+// objects as JSON, and the API server reads what is applied as YAML, which differs
+// in some characters: YAML rejects most of U+007F to U+009F, U+FFFE and U+FFFF,
+// and makes a blank of U+0085. It looks for single bytes, which is fast: a book
+// has up to a million.
+func plain(text string) bool {
+	if strings.IndexByte(text, 0x7f) >= 0 || strings.Contains(text, "\ufffe") || strings.Contains(text, "\uffff") {
+		return false
+	}
+	// In UTF-8 the characters from U+0080 to U+00BF begin with this byte.
+	for _, rest, ok := strings.Cut(text, "\xc2"); ok; _, rest, ok = strings.Cut(rest, "\xc2") {
+		if rest != "" && rest[0] < 0xa0 {
+			return false
+		}
+	}
+
+	return true
+}

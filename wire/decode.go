@@ -1,0 +1,398 @@
+package wire
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// A Mode says what becomes of a field that the Go type does not declare.
+type Mode int
+
+const (
+	// Lenient skips it: it belongs to others.
+	Lenient Mode = iota
+	// Strict reports it as an error: it is a typo.
+	Strict
+	// Patch does so too, except for the directives of a strategic merge patch.
+	Patch
+)
+
+// MaxErrors is how many errors Decode reports at most, one more than are shown. It stops there, so that a
+// bad object costs no more than a good one.
+const MaxErrors = 21
+
+// Decode reads an encoded Struct into the Go struct that into points to, along
+// its JSON tags: structs, pointers, maps, lists, strings, booleans, integers,
+// []byte as base64, and structs with a JSON form of their own. Null counts as
+// absent. Texts share the memory of the object.
+//
+// The list holds an error for every value of a wrong type, and for every field
+// that the mode does not allow; path is where the object stands. What has an
+// error is left as it was. The error is for bytes that are not a Struct.
+func Decode(object []byte, into any, path *field.Path, mode Mode) (field.ErrorList, error) {
+	d := decoder{mode: mode, root: path}
+	d.object(object, reflect.ValueOf(into).Elem())
+
+	return d.errors, d.err
+}
+
+// DecodeJSON is Decode for an object that is JSON text. The error is for text that
+// is not JSON.
+func DecodeJSON(text []byte, into any, path *field.Path, mode Mode) (field.ErrorList, error) {
+	v := &structpb.Value{}
+	if err := v.UnmarshalJSON(text); err != nil {
+		return nil, err
+	}
+	message, err := proto.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{mode: mode, root: path}
+	d.value(message, reflect.ValueOf(into).Elem())
+
+	return d.errors, d.err
+}
+
+type decoder struct {
+	mode Mode
+
+	// root and steps are where the decoder is. A path is made of them when
+	// there is an error.
+	root  *field.Path
+	steps []step
+
+	errors field.ErrorList
+	err    error
+}
+
+// A step leads from a value to one in it: to a field, a key of a map or an item
+// of a list.
+type step struct {
+	field, key string
+	index      int
+}
+
+func (d *decoder) path() *field.Path {
+	p := d.root
+	for _, s := range d.steps {
+		switch {
+		case s.field != "":
+			p = p.Child(s.field)
+		case s.index >= 0:
+			p = p.Index(s.index)
+		default:
+			p = p.Key(s.key)
+		}
+	}
+
+	return p
+}
+
+func (d *decoder) done() bool { return d.err != nil || len(d.errors) >= MaxErrors }
+
+func (d *decoder) report(e *field.Error) {
+	if !d.done() {
+		d.errors = append(d.errors, e)
+	}
+}
+
+func (d *decoder) invalid(detail string) {
+	d.report(field.TypeInvalid(d.path(), field.OmitValueType{}, detail))
+}
+
+// in decodes a value that is one step away.
+func (d *decoder) in(s step, message []byte, into reflect.Value) {
+	d.steps = append(d.steps, s)
+	d.value(message, into)
+	d.steps = d.steps[:len(d.steps)-1]
+}
+
+func (d *decoder) value(message []byte, into reflect.Value) {
+	v, err := read(message)
+	if err != nil {
+		d.err = err
+	}
+	if d.done() || v.kind == kindNull {
+		return
+	}
+	if into.Kind() == reflect.Pointer {
+		elem, before := reflect.New(into.Type().Elem()), len(d.errors)
+		d.set(v, message, elem.Elem())
+		// A number that cannot be read is not zero. An object holds what could
+		// be read of it.
+		if len(d.errors) == before || elem.Elem().Kind() == reflect.Struct {
+			into.Set(elem)
+		}
+
+		return
+	}
+	d.set(v, message, into)
+}
+
+func (d *decoder) set(v value, message []byte, into reflect.Value) {
+	switch into.Kind() {
+	case reflect.String:
+		if v.kind != kindText {
+			d.invalid("must be a string")
+
+			return
+		}
+		into.SetString(v.text)
+	case reflect.Bool:
+		if v.kind != kindBool {
+			d.invalid("must be true or false")
+
+			return
+		}
+		into.SetBool(v.flag)
+	case reflect.Int32, reflect.Int64:
+		d.integer(v, into)
+	case reflect.Struct:
+		if layoutOf(into.Type()).custom {
+			d.custom(message, into)
+
+			return
+		}
+		if v.kind != kindObject {
+			d.invalid("must be an object")
+
+			return
+		}
+		d.object(v.body, into)
+	case reflect.Map:
+		if v.kind != kindObject {
+			d.invalid("must be an object")
+
+			return
+		}
+		d.entries(v.body, into)
+	case reflect.Slice:
+		d.list(v, into)
+	default:
+		// The Go types that are read are the caller's choice, and each has a
+		// test.
+		panic(fmt.Sprintf("cannot decode into a %s", into.Type()))
+	}
+}
+
+// integer reads a number. A Struct holds every number as a float64.
+func (d *decoder) integer(v value, into reflect.Value) {
+	if v.kind != kindNumber || v.number != math.Trunc(v.number) {
+		d.invalid("must be a whole number")
+
+		return
+	}
+	// Beyond 2^53 a float64 is no longer exact, and a conversion may overflow.
+	if math.Abs(v.number) > 1<<53 || into.OverflowInt(int64(v.number)) {
+		d.invalid("is out of range")
+
+		return
+	}
+	into.SetInt(int64(v.number))
+}
+
+func (d *decoder) object(object []byte, into reflect.Value) {
+	known := layoutOf(into.Type())
+	last := make([][]byte, len(known.fields))
+	var unknown []Entry
+	for e, err := range Entries(object) {
+		if err != nil {
+			d.err = err
+
+			return
+		}
+		if i, ok := known.find(e.Key); ok {
+			last[i] = present(e.Value)
+		} else if d.mode != Lenient {
+			unknown = append(unknown, e)
+		}
+	}
+
+	for i, f := range known.fields {
+		if last[i] != nil {
+			d.in(step{field: f.name}, last[i], into.FieldByIndex(f.index))
+		}
+	}
+	for _, e := range LastOfEach(unknown) {
+		if d.done() {
+			return
+		}
+		if d.isDirective(e.Key) {
+			d.directive(e)
+
+			continue
+		}
+		d.report(field.Forbidden(d.path().Child(short(e.Key)), "unknown field: use one of "+known.names()))
+	}
+}
+
+// entries reads a map.
+func (d *decoder) entries(object []byte, into reflect.Value) {
+	if texts, ok := into.Addr().Interface().(*map[string]string); ok && d.texts(object, texts) {
+		return
+	}
+	all, err := ReadEntries(object)
+	if err != nil {
+		d.err = err
+
+		return
+	}
+
+	into.Set(reflect.MakeMapWithSize(into.Type(), len(all)))
+	for _, e := range all {
+		if d.done() {
+			return
+		}
+		if d.isDirective(e.Key) {
+			d.directive(e)
+
+			continue
+		}
+		before := len(d.errors)
+		elem := reflect.New(into.Type().Elem()).Elem()
+		d.in(step{key: short(e.Key), index: -1}, e.Value, elem)
+		if v, _ := read(e.Value); v.kind != kindNull && (len(d.errors) == before || elem.Kind() != reflect.String) {
+			into.SetMapIndex(reflect.ValueOf(e.Key).Convert(into.Type().Key()), elem)
+		}
+	}
+}
+
+// texts reads a map that holds nothing but texts, as a book does, without a copy
+// of its entries. It returns whether that is so.
+func (d *decoder) texts(object []byte, into *map[string]string) bool {
+	texts := map[string]string{}
+	for e, err := range Entries(object) {
+		if err != nil || d.isDirective(e.Key) {
+			return false
+		}
+		v, err := read(e.Value)
+		if err != nil || v.kind != kindText {
+			return false
+		}
+		texts[e.Key] = v.text
+	}
+	*into = texts
+
+	return true
+}
+
+// present returns a message as one that is there though it may be empty.
+func present(message []byte) []byte {
+	if message == nil {
+		return []byte{}
+	}
+
+	return message
+}
+
+func (d *decoder) list(v value, into reflect.Value) {
+	if b, ok := into.Addr().Interface().(*[]byte); ok {
+		if v.kind == kindText {
+			if bytes, err := base64.StdEncoding.DecodeString(v.text); err == nil {
+				*b = bytes
+
+				return
+			}
+		}
+		d.invalid("must be text in base64")
+
+		return
+	}
+	if v.kind != kindList {
+		d.invalid("must be a list")
+
+		return
+	}
+
+	var items [][]byte
+	for f, err := range Fields(v.body) {
+		if err != nil {
+			d.err = err
+
+			return
+		}
+		if f.Number == 1 && f.Type == protowire.BytesType {
+			items = append(items, f.Bytes)
+		}
+	}
+	into.Set(reflect.MakeSlice(into.Type(), len(items), len(items)))
+	for i, item := range items {
+		if d.done() {
+			return
+		}
+		if item, err := read(item); d.mode != Lenient && err == nil && item.kind == kindNull {
+			d.report(field.TypeInvalid(d.path().Index(i), field.OmitValueType{}, "must not be null"))
+		}
+		d.in(step{index: i}, item, into.Index(i))
+	}
+}
+
+// isDirective returns whether a field is one of a strategic merge patch itself.
+func (d *decoder) isDirective(name string) bool {
+	return d.mode == Patch && strings.HasPrefix(name, "$")
+}
+
+// directive reports a directive, unless it is one that a person writes. With
+// those that kubectl computes, for the order of lists, the result of a merge
+// depends on the order in which Go walks a map, and some values make it panic.
+func (d *decoder) directive(e Entry) {
+	switch e.Key {
+	case "$patch":
+		if v, err := read(e.Value); err != nil || v.text != "replace" && v.text != "delete" {
+			d.report(field.NotSupported(d.path().Child(e.Key), field.OmitValueType{}, []string{"replace", "delete"}))
+		}
+	case "$retainKeys":
+		d.in(step{field: e.Key}, e.Value, reflect.ValueOf(new([]string)).Elem())
+	default:
+		d.report(field.Forbidden(d.path().Child(short(e.Key)), "unknown directive: use $patch or $retainKeys, or leave it out"))
+	}
+}
+
+// quantity matches all quantities except those with exponents so long that to
+// compare them would take minutes. The XRD has the same bounds.
+var quantity = regexp.MustCompile(`^"?[-+]?[0-9.]{1,32}([a-zA-Z]{0,2}|[eE][-+]?[0-9]{1,2})"?$`)
+
+// custom reads a value whose Go type has a JSON form of its own, such as a
+// quantity.
+func (d *decoder) custom(message []byte, into reflect.Value) {
+	v := &structpb.Value{}
+	if err := proto.Unmarshal(message, v); err != nil {
+		d.err = err
+
+		return
+	}
+	u, _ := into.Addr().Interface().(json.Unmarshaler)
+	b, err := json.Marshal(v.AsInterface())
+	if _, ok := u.(*resource.Quantity); ok && err == nil && !quantity.Match(b) {
+		d.report(field.Invalid(d.path(), short(strings.Trim(string(b), `"`)), `must be a quantity such as "100m" or "64Mi"`))
+
+		return
+	}
+	if err == nil {
+		err = u.UnmarshalJSON(b)
+	}
+	if err != nil {
+		d.report(field.Invalid(d.path(), short(strings.Trim(string(b), `"`)), err.Error()))
+	}
+}
+
+// short returns the beginning of a text that is quoted in an error.
+func short(text string) string {
+	const most = 80
+	if len(text) <= most {
+		return text
+	}
+
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

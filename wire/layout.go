@@ -1,0 +1,101 @@
+package wire
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// A jsonField is a field of a Go struct that has a JSON name.
+type jsonField struct {
+	name  string
+	index []int
+
+	// offset is where the field is in the struct, and isSet whether it is
+	// written.
+	offset uintptr
+	isSet  func(unsafe.Pointer) bool
+	// key is the encoded key of an entry with this name.
+	key []byte
+	// encoder returns how the field is written. It is made at the first use:
+	// types can hold themselves.
+	encoder func() encoder
+}
+
+// A layout is what must be known of a Go struct to read and to write it.
+type layout struct {
+	// fields are in the order of their names.
+	fields []jsonField
+
+	// custom is whether the struct has a JSON form of its own. Of the types that
+	// are read and written only structs have one.
+	custom bool
+}
+
+// find returns the position of the field with a name.
+func (l *layout) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(l.fields, name, func(f jsonField, name string) int { return strings.Compare(f.name, name) })
+}
+
+func (l *layout) names() string {
+	names := make([]string, len(l.fields))
+	for i, f := range l.fields {
+		names[i] = f.name
+	}
+
+	return strings.Join(names, ", ")
+}
+
+// layouts caches the layout of each Go struct, as encoding/json does.
+var layouts sync.Map // of reflect.Type to *layout
+
+func layoutOf(t reflect.Type) *layout {
+	if l, ok := layouts.Load(t); ok {
+		return l.(*layout) //nolint:forcetypeassert // Nothing else is stored.
+	}
+	l := &layout{fields: fieldsOf(t), custom: reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())}
+	slices.SortFunc(l.fields, func(a, b jsonField) int { return strings.Compare(a.name, b.name) })
+	layouts.Store(t, l)
+
+	return l
+}
+
+// fieldsOf returns the JSON fields of a struct, those of an inlined one as its
+// own.
+func fieldsOf(t reflect.Type) []jsonField {
+	var fields []jsonField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
+			for _, inlined := range fieldsOf(f.Type) {
+				inlined.index = append([]int{i}, inlined.index...)
+				inlined.offset += f.Offset
+				fields = append(fields, inlined)
+			}
+		case name != "" && name != "-" && f.IsExported():
+			// A field hides those of the same name that are inlined.
+			fields = slices.DeleteFunc(fields, func(inlined jsonField) bool { return inlined.name == name })
+			fields = append(fields, newField(name, f, strings.Contains(options, "omitempty")))
+		}
+	}
+
+	return fields
+}
+
+func newField(name string, f reflect.StructField, omitEmpty bool) jsonField {
+	return jsonField{
+		name:    name,
+		index:   f.Index,
+		offset:  f.Offset,
+		isSet:   isSetFunc(f.Type, omitEmpty),
+		key:     protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name),
+		encoder: sync.OnceValue(func() encoder { return encoderOf(f.Type) }),
+	}
+}

@@ -1,0 +1,242 @@
+package wire
+
+import (
+	"errors"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+var (
+	errUTF8   = errors.New("text is not valid UTF-8")
+	errNumber = errors.New("field number is out of range")
+)
+
+// A Field is a field of an encoded message.
+type Field struct {
+	Number protowire.Number
+	Type   protowire.Type
+	// Bits are the value of a varint or of a fixed64.
+	Bits uint64
+	// Bytes are the value of a length-delimited field.
+	Bytes []byte
+	// Raw is the whole encoded field.
+	Raw []byte
+}
+
+// Text returns the value of a field of type string, which shares the memory of
+// the message.
+func (f Field) Text() (string, error) {
+	if !utf8.Valid(f.Bytes) {
+		return "", errUTF8
+	}
+
+	return unsafe.String(unsafe.SliceData(f.Bytes), len(f.Bytes)), nil
+}
+
+// Fields returns the fields of an encoded message in their order. After an error
+// there are no more.
+func Fields(message []byte) iter.Seq2[Field, error] {
+	return func(yield func(Field, error) bool) {
+		for len(message) > 0 {
+			f, n, err := consume(message)
+			if !yield(f, err) || err != nil {
+				return
+			}
+			message = message[n:]
+		}
+	}
+}
+
+// consume returns the first field of a message, and its length.
+func consume(message []byte) (Field, int, error) {
+	number, kind, tag := protowire.ConsumeTag(message)
+	if tag < 0 {
+		return Field{}, 0, protowire.ParseError(tag)
+	}
+	if number > protowire.MaxValidNumber {
+		return Field{}, 0, errNumber
+	}
+
+	f, n := Field{Number: number, Type: kind}, 0
+	switch kind {
+	case protowire.VarintType:
+		f.Bits, n = protowire.ConsumeVarint(message[tag:])
+	case protowire.Fixed64Type:
+		f.Bits, n = protowire.ConsumeFixed64(message[tag:])
+	case protowire.BytesType:
+		f.Bytes, n = protowire.ConsumeBytes(message[tag:])
+	default:
+		n = protowire.ConsumeFieldValue(number, kind, message[tag:])
+	}
+	if n < 0 {
+		return Field{}, 0, protowire.ParseError(n)
+	}
+
+	f.Raw = message[:tag+n]
+
+	return f, tag + n, nil
+}
+
+// Merge returns an encoded message that occurs in two places.
+func Merge(a, b []byte) []byte {
+	if len(a) == 0 {
+		return b
+	}
+
+	return append(a[:len(a):len(a)], b...)
+}
+
+// An Entry is an entry of an encoded map.
+type Entry struct {
+	Key string
+	// Value is the encoded message of the value.
+	Value []byte
+}
+
+// ReadEntry returns the entry of a map whose keys are strings and whose values
+// are messages.
+func ReadEntry(message []byte) (Entry, error) {
+	var e Entry
+	for f, err := range Fields(message) {
+		if err != nil {
+			return e, err
+		}
+		if f.Type != protowire.BytesType {
+			continue
+		}
+		switch f.Number {
+		case 1:
+			if e.Key, err = f.Text(); err != nil {
+				return e, err
+			}
+		case 2:
+			e.Value = Merge(e.Value, f.Bytes)
+		}
+	}
+
+	return e, nil
+}
+
+// Entries returns the entries of an encoded Struct in their order. A key may
+// occur more than once: the last entry counts.
+func Entries(object []byte) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for f, err := range Fields(object) {
+			var e Entry
+			if err == nil {
+				if f.Number != 1 || f.Type != protowire.BytesType {
+					continue
+				}
+				e, err = ReadEntry(f.Bytes)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// ReadEntries returns the entries of an encoded Struct that count, in the order of
+// their keys.
+func ReadEntries(object []byte) ([]Entry, error) {
+	var all []Entry
+	for e, err := range Entries(object) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+
+	return LastOfEach(all), nil
+}
+
+// LastOfEach returns the entries of a map that count, in the order of their keys.
+func LastOfEach(all []Entry) []Entry {
+	slices.SortStableFunc(all, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
+	kept := all[:0]
+	for i, e := range all {
+		if i+1 == len(all) || all[i+1].Key != e.Key {
+			kept = append(kept, e)
+		}
+	}
+
+	return kept
+}
+
+// ObjectIn returns the encoded Struct in an encoded Value, and nothing where it
+// holds something else.
+func ObjectIn(message []byte) []byte {
+	if v, err := read(message); err == nil && v.kind == kindObject {
+		return v.body
+	}
+
+	return nil
+}
+
+// Kinds of values.
+type kind int
+
+const (
+	kindNull kind = iota
+	kindNumber
+	kindText
+	kindBool
+	kindObject
+	kindList
+)
+
+// A value is a Value, of which the parts are still encoded.
+type value struct {
+	kind   kind
+	number float64
+	text   string
+	flag   bool
+	// body is the encoded Struct or ListValue.
+	body []byte
+}
+
+// read reads a Value. One without a kind, which the format allows and JSON does
+// not, is null.
+func read(message []byte) (value, error) {
+	var v value
+	for f, err := range Fields(message) {
+		if err != nil {
+			return v, err
+		}
+		switch {
+		case f.Number == 1 && f.Type == protowire.VarintType:
+			v = value{}
+		case f.Number == 2 && f.Type == protowire.Fixed64Type:
+			v = value{kind: kindNumber, number: math.Float64frombits(f.Bits)}
+		case f.Number == 3 && f.Type == protowire.BytesType:
+			v = value{kind: kindText}
+			if v.text, err = f.Text(); err != nil {
+				return v, err
+			}
+		case f.Number == 4 && f.Type == protowire.VarintType:
+			v = value{kind: kindBool, flag: protowire.DecodeBool(f.Bits)}
+		case f.Number == 5 && f.Type == protowire.BytesType:
+			v = v.with(kindObject, f.Bytes)
+		case f.Number == 6 && f.Type == protowire.BytesType:
+			v = v.with(kindList, f.Bytes)
+		}
+	}
+
+	return v, nil
+}
+
+// with returns the value after a message of a kind has been read: messages of
+// one kind merge.
+func (v value) with(k kind, body []byte) value {
+	if v.kind == k {
+		body = Merge(v.body, body)
+	}
+
+	return value{kind: k, body: body}
+}

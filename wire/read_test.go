@@ -1,0 +1,154 @@
+package wire
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// message returns an encoded message with fields of type bytes, by their numbers.
+func message(fields ...any) []byte {
+	var b []byte
+	for i := 0; i < len(fields); i += 2 {
+		number, _ := fields[i].(int)
+		b = protowire.AppendTag(b, protowire.Number(number), protowire.BytesType) //nolint:gosec // Field numbers are small.
+		switch value := fields[i+1].(type) {
+		case string:
+			b = protowire.AppendString(b, value)
+		case []byte:
+			b = protowire.AppendBytes(b, value)
+		}
+	}
+
+	return b
+}
+
+func TestEntries(t *testing.T) {
+	number := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1)
+	group := protowire.AppendTag(protowire.AppendTag(nil, 1, protowire.StartGroupType), 1, protowire.EndGroupType)
+
+	cases := map[string]struct {
+		reason    string
+		message   []byte
+		want      []Entry
+		wantError bool
+	}{
+		"Empty":          {reason: "An empty Struct has no entries"},
+		"Order":          {reason: "Entries keep their order", message: message(1, message(1, "b", 2, "x"), 1, message(1, "a", 2, "y")), want: []Entry{{"b", []byte("x")}, {"a", []byte("y")}}},
+		"Repeated":       {reason: "Entries can have the same key", message: message(1, message(1, "a", 2, "x"), 1, message(1, "a", 2, "y")), want: []Entry{{"a", []byte("x")}, {"a", []byte("y")}}},
+		"ValueFirst":     {reason: "The value can come before the key", message: message(1, message(2, "x", 1, "a")), want: []Entry{{"a", []byte("x")}}},
+		"NoKey":          {reason: "A key that is left out is empty", message: message(1, message(2, "x")), want: []Entry{{"", []byte("x")}}},
+		"NoValue":        {reason: "A value that is left out is empty", message: message(1, message(1, "a")), want: []Entry{{Key: "a"}}},
+		"TwoKeys":        {reason: "The last key of an entry counts", message: message(1, message(1, "a", 1, "b")), want: []Entry{{Key: "b"}}},
+		"TwoValues":      {reason: "Two values of an entry merge", message: message(1, message(1, "a", 2, "x", 2, "y")), want: []Entry{{"a", []byte("xy")}}},
+		"OtherField":     {reason: "Other fields are skipped", message: message(2, "x", 1, message(1, "a", 3, "x")), want: []Entry{{Key: "a"}}},
+		"OtherType":      {reason: "Fields of another type are skipped", message: bytes.Join([][]byte{number, group, message(1, append(message(1, "a"), number...))}, nil), want: []Entry{{Key: "a"}}},
+		"Truncated":      {reason: "A field must be complete", message: message(1, message(1, "a"))[:3], wantError: true},
+		"TruncatedEntry": {reason: "A field of an entry must be complete", message: message(1, "\x0a\x02a"), wantError: true},
+		"UTF8":           {reason: "A key must be valid UTF-8", message: message(1, message(1, "\xff")), wantError: true},
+		"FieldZero":      {reason: "No field has the number 0", message: []byte{0x02, 0x00}, wantError: true},
+		"FieldTooLarge":  {reason: "Field numbers have a maximum", message: append(protowire.AppendVarint(nil, uint64(protowire.MaxValidNumber+1)<<3), 0), wantError: true},
+		"EndGroup":       {reason: "A group must start before it ends", message: protowire.AppendTag(nil, 1, protowire.EndGroupType), wantError: true},
+		"OpenGroup":      {reason: "A group must end", message: protowire.AppendTag(nil, 1, protowire.StartGroupType), wantError: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got []Entry
+			var failed error
+			for e, err := range Entries(tc.message) {
+				if failed != nil {
+					t.Fatalf("\n%s\nEntries(): another entry after error %v", tc.reason, failed)
+				}
+				if failed = err; err == nil {
+					got = append(got, e)
+				}
+			}
+			if (failed != nil) != tc.wantError {
+				t.Errorf("\n%s\nEntries(): want an error %t, got %v", tc.reason, tc.wantError, failed)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nEntries(): -want, +got:\n%s", tc.reason, diff)
+			}
+			if _, err := ReadEntries(tc.message); (err != nil) != tc.wantError {
+				t.Errorf("\n%s\nReadEntries(): want an error %t, got %v", tc.reason, tc.wantError, err)
+			}
+		})
+	}
+}
+
+func TestLastOfEach(t *testing.T) {
+	entry := func(key, value string) Entry { return Entry{key, []byte(value)} }
+
+	cases := map[string]struct {
+		reason string
+		all    []Entry
+		want   []Entry
+	}{
+		"None":   {reason: "There may be no entries"},
+		"Sorted": {reason: "Entries are sorted by their keys", all: []Entry{entry("b", "1"), entry("a", "2")}, want: []Entry{entry("a", "2"), entry("b", "1")}},
+		"Last": {
+			reason: "The last entry with a key counts",
+			all:    []Entry{entry("a", "1"), entry("b", "2"), entry("a", "3"), entry("a", "4"), entry("b", "5")},
+			want:   []Entry{entry("a", "4"), entry("b", "5")},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, LastOfEach(tc.all)); diff != "" {
+				t.Errorf("\n%s\nLastOfEach(): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestMerge(t *testing.T) {
+	cases := map[string]struct {
+		reason     string
+		a, b, want string
+	}{
+		"Both":   {reason: "Two messages merge by concatenation", a: "a", b: "b", want: "ab"},
+		"First":  {reason: "An empty message changes nothing", a: "a", want: "a"},
+		"Second": {reason: "An empty message changes nothing", b: "b", want: "b"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			// The bytes after a belong to another field.
+			around := []byte(tc.a + "other")
+			if got := Merge(around[:len(tc.a)], []byte(tc.b)); string(got) != tc.want {
+				t.Errorf("\n%s\nMerge(): want %q, got %q", tc.reason, tc.want, got)
+			}
+			if got := string(around); got != tc.a+"other" {
+				t.Errorf("\n%s\nMerge() must not write into the message: got %q", tc.reason, got)
+			}
+		})
+	}
+
+	if Merge(nil, []byte{}) == nil {
+		t.Error("Merge(): an empty message is there, so it is not nil")
+	}
+}
+
+func TestObjectIn(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		message []byte
+		want    string
+	}{
+		"Object":    {reason: "The Struct of a Value is returned", message: message(5, "x"), want: "x"},
+		"Merged":    {reason: "Two Structs of a Value merge", message: message(5, "x", 5, "y"), want: "xy"},
+		"Replaced":  {reason: "A value of another kind replaces a Struct", message: message(5, "x", 3, "text")},
+		"Again":     {reason: "A Struct does not merge with one that was replaced", message: message(5, "x", 3, "text", 5, "y"), want: "y"},
+		"Text":      {reason: "A text is not a Struct", message: message(3, "x")},
+		"Nothing":   {reason: "A Value without a kind is not a Struct"},
+		"Truncated": {reason: "A Value that cannot be read is not a Struct", message: message(5, "x")[:1]},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := string(ObjectIn(tc.message)); got != tc.want {
+				t.Errorf("\n%s\nObjectIn(): want %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}

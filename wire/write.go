@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"math"
+	"slices"
+	"unsafe"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+const (
+	// longText is the length in bytes from which a Writer refers to a text
+	// instead of copying it.
+	longText = 2 << 10
+	// firstChunk and chunk are the sizes in bytes of the first buffer that a
+	// Writer fills, and of the others.
+	firstChunk = 1 << 10
+	chunk      = 4 << 10
+)
+
+// A Writer writes a message from its end to its beginning. The zero value is
+// ready for use.
+type Writer struct {
+	// parts are what has been written before free, the last one first.
+	parts [][]byte
+	// buffer is written from its end on; the first free bytes of it are not
+	// written yet, and the part from free to end is not among parts.
+	buffer    []byte
+	free, end int
+
+	size int
+}
+
+// Size returns how many bytes have been written.
+func (w *Writer) Size() int { return w.size }
+
+// Parts returns what has been written, as parts to be read one after the other.
+// The Writer must not be used again.
+func (w *Writer) Parts() [][]byte {
+	w.cut()
+	slices.Reverse(w.parts)
+
+	return w.parts
+}
+
+// joined returns what has been written as one part.
+func (w *Writer) joined() []byte {
+	if len(w.parts) == 0 {
+		return w.buffer[w.free:w.end]
+	}
+
+	return slices.Concat(w.Parts()...)
+}
+
+// cut moves the written part of the buffer to the parts.
+func (w *Writer) cut() {
+	if w.free < w.end {
+		w.parts = append(w.parts, w.buffer[w.free:w.end])
+		w.end = w.free
+	}
+}
+
+// Raw writes bytes that are encoded already. They may be referred to, so they
+// must not change.
+func (w *Writer) Raw(b []byte) {
+	w.size += len(b)
+	if len(b) >= longText {
+		w.cut()
+		w.parts = append(w.parts, b)
+
+		return
+	}
+	copy(w.reserve(len(b)), b)
+}
+
+// reserve returns the next n bytes to write.
+func (w *Writer) reserve(n int) []byte {
+	if n > w.free {
+		w.cut()
+		size := chunk
+		if w.buffer == nil {
+			size = firstChunk
+		}
+		w.buffer = make([]byte, max(size, n))
+		w.free, w.end = len(w.buffer), len(w.buffer)
+	}
+	w.free -= n
+
+	return w.buffer[w.free : w.free+n]
+}
+
+func (w *Writer) varint(v uint64) {
+	n := protowire.SizeVarint(v)
+	protowire.AppendVarint(w.reserve(n)[:0], v)
+	w.size += n
+}
+
+func (w *Writer) tag(number protowire.Number, t protowire.Type) {
+	w.varint(protowire.EncodeTag(number, t))
+}
+
+// Message writes a field that holds a message, whose own fields body writes.
+func (w *Writer) Message(number protowire.Number, body func()) {
+	end := w.size
+	body()
+	w.prefix(number, end)
+}
+
+// prefix writes the tag and the length of a message that ends at a size.
+func (w *Writer) prefix(number protowire.Number, end int) {
+	w.varint(uint64(w.size - end)) //nolint:gosec // A size is not negative.
+	w.tag(number, protowire.BytesType)
+}
+
+// Bytes writes a field that holds an encoded message.
+func (w *Writer) Bytes(number protowire.Number, b []byte) {
+	end := w.size
+	w.Raw(b)
+	w.prefix(number, end)
+}
+
+// Text writes a field that holds a text.
+func (w *Writer) Text(number protowire.Number, text string) {
+	w.Bytes(number, unsafe.Slice(unsafe.StringData(text), len(text)))
+}
+
+// Varint writes a field that holds a number.
+func (w *Writer) Varint(number protowire.Number, v uint64) {
+	w.varint(v)
+	w.tag(number, protowire.VarintType)
+}
+
+// Entry writes an entry of a Struct, whose value is an encoded Value.
+func (w *Writer) Entry(e Entry) {
+	end := w.size
+	w.Bytes(2, e.Value)
+	w.Text(1, e.Key)
+	w.prefix(1, end)
+}
+
+// ObjectEntry writes an entry of a Struct, whose value is a Struct. Body writes
+// its entries.
+func (w *Writer) ObjectEntry(key string, body func()) {
+	w.Message(1, func() {
+		w.Message(2, func() { w.Message(5, body) })
+		w.Text(1, key)
+	})
+}
+
+// text writes a field that holds a Value that is a text.
+func (w *Writer) text(number protowire.Number, text string) {
+	end := w.size
+	w.Text(3, text)
+	w.prefix(number, end)
+}
+
+func (w *Writer) number(f float64) {
+	protowire.AppendFixed64(w.reserve(8)[:0], math.Float64bits(f))
+	w.size += 8
+	w.tag(2, protowire.Fixed64Type)
+}
