@@ -140,6 +140,7 @@ func TestObjectIn(t *testing.T) {
 		"Merged":    {reason: "Two Structs of a Value merge", message: message(5, "x", 5, "y"), want: "xy"},
 		"Replaced":  {reason: "A value of another kind replaces a Struct", message: message(5, "x", 3, "text")},
 		"Again":     {reason: "A Struct does not merge with one that was replaced", message: message(5, "x", 3, "text", 5, "y"), want: "y"},
+		"List":      {reason: "A Struct does not merge with a list that was replaced", message: message(6, "x", 5, "y"), want: "y"},
 		"Text":      {reason: "A text is not a Struct", message: message(3, "x")},
 		"Nothing":   {reason: "A Value without a kind is not a Struct"},
 		"Truncated": {reason: "A Value that cannot be read is not a Struct", message: message(5, "x")[:1]},
