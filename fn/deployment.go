@@ -56,7 +56,7 @@ func podSpec(v view) corev1.PodSpec {
 	return corev1.PodSpec{
 		// A book can include any file of its container into a page.
 		AutomountServiceAccountToken: ptr.To(false),
-		// mdBook takes MDBOOK_… variables for settings, and refuses to start on
+		// mdBook takes MDBOOK_… variables for settings, and fails to start with
 		// those that Kubernetes makes for a Service called "mdbook".
 		EnableServiceLinks: ptr.To(false),
 		// mdBook ignores SIGTERM and serves until it is killed: long enough for
@@ -103,7 +103,7 @@ func container(v view) corev1.Container {
 		// A rebuild empties the site for up to some seconds: three failures in
 		// a row are more than that.
 		ReadinessProbe: &corev1.Probe{ProbeHandler: get, PeriodSeconds: 5, TimeoutSeconds: 2, FailureThreshold: 3},
-		// Not GET: a book without a first page would be restarted for ever.
+		// Not GET: a book without a first page would be restarted without end.
 		LivenessProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 10, TimeoutSeconds: 2, FailureThreshold: 3},
 		Resources:     corev1.ResourceRequirements{Requests: requests, Limits: limits},
 		SecurityContext: &corev1.SecurityContext{

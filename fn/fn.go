@@ -49,12 +49,20 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 
 // Respond is RunFunction in protobuf's wire format. The response shares memory
 // with the request. An error means that the request cannot be decoded.
-func (f *Function) Respond(message []byte) (Response, error) {
-	req, err := read(message)
+func (f *Function) Respond(message []byte) (rsp Response, err error) {
+	var req request
+	defer func() {
+		if cause := recover(); cause != nil {
+			f.log.Info("Recovered from a panic", append(req.view.logValues(), "panic", cause, "stack", string(debug.Stack()))...)
+			rsp, err = respond(req, nil, judgePanic(cause)), nil
+		}
+	}()
+
+	req, err = read(message)
 	if err != nil {
 		return Response{}, fmt.Errorf("cannot decode request: %w", err)
 	}
-	rsp := f.respond(req)
+	rsp = f.respond(req)
 	if size := rsp.size(); size > maxResponse {
 		// What other functions desired may be too large itself.
 		rsp = respond(request{tag: req.tag}, nil, judgeTooLarge(rsp.verdict, size))
@@ -64,14 +72,7 @@ func (f *Function) Respond(message []byte) (Response, error) {
 }
 
 // respond takes the way through the package that doc.go draws.
-func (f *Function) respond(req request) (rsp Response) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			f.log.Info("Recovered from a panic", append(req.view.logValues(), "panic", cause, "stack", string(debug.Stack()))...)
-			rsp = respond(req, nil, judgePanic(cause))
-		}
-	}()
-
+func (f *Function) respond(req request) Response {
 	var d *desired
 	problems := validate(req)
 	if len(problems) == 0 {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
@@ -16,9 +17,9 @@ import (
 // layer, and a request above the limit is lowered to it where the limit does,
 // so that no default contradicts what was requested.
 func (v view) containerResources() (requests, limits corev1.ResourceList) {
-	layers := []v1beta1.Resources{v.Spec.Resources, {}, defaultResources()}
-	if v.input.Resources != nil {
-		layers[1] = *v.input.Resources
+	layers := []v1beta1.Resources{v.Spec.Resources, ptr.Deref(v.input.Resources, v1beta1.Resources{}), defaultResources()}
+	if layers[0].Requests == nil && layers[0].Limits == nil && v.input.Resources == nil {
+		return layers[2].Requests, layers[2].Limits
 	}
 
 	requests, limits = corev1.ResourceList{}, corev1.ResourceList{}

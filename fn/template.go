@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
@@ -50,35 +52,55 @@ func guarded() [][]string {
 	return paths
 }
 
+// validateTemplates returns the errors that the templates have by themselves:
+// fields that their Kubernetes types do not have, values of a wrong type, and
+// texts that do not arrive as they are.
+func validateTemplates(t v1beta1.Templates, at *field.Path) field.ErrorList {
+	errs := validateTemplate(t.ConfigMap, new(corev1.ConfigMap), at.Child("configMap"))
+	errs = append(errs, validateTemplate(t.Deployment, new(appsv1.Deployment), at.Child("deployment"))...)
+
+	return append(errs, validateTemplate(t.Service, new(corev1.Service), at.Child("service"))...)
+}
+
+func validateTemplate(template *runtime.RawExtension, as any, at *field.Path) field.ErrorList {
+	if template == nil {
+		return nil
+	}
+	errs, err := wire.DecodeJSON(template.Raw, as, at, wire.Patch)
+	if err != nil {
+		return field.ErrorList{field.Invalid(at, field.OmitValueType{}, line(err.Error()))}
+	}
+
+	return append(errs, validateText(patchOf(template), at)...)
+}
+
+// patchOf returns a template as a tree of maps. Validation rejects one that is
+// not an object.
+func patchOf(template *runtime.RawExtension) map[string]any {
+	patch := map[string]any{}
+	if err := json.Unmarshal(template.Raw, &patch); err != nil {
+		return nil
+	}
+
+	return patch
+}
+
 // merge returns a composed resource with a template merged over it by strategic
-// merge patch, which goes by the merge keys of its Kubernetes type. With a
-// error it returns the resource as it was.
+// merge patch, which goes by the merge keys of its Kubernetes type. With an error
+// it returns the resource as it was.
 func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (*T, field.ErrorList) {
 	if template == nil {
 		return composed, nil
 	}
 
-	errs, err := wire.DecodeJSON(template.Raw, new(T), at, wire.Patch)
-	var patch any
-	if err == nil {
-		err = json.Unmarshal(template.Raw, &patch)
-	}
-	if err != nil {
-		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, line(err.Error()))}
-	}
-	errs = append(errs, validateText(patch, at)...)
-	object, _ := patch.(map[string]any)
-	if len(errs) > 0 {
-		return composed, errs
-	}
-
 	before := wire.Map(composed)
 	// The patch is applied in place.
-	after, err := strategicpatch.StrategicMergeMapPatch(wire.Map(composed), object, *composed)
+	after, err := strategicpatch.StrategicMergeMapPatch(wire.Map(composed), patchOf(template), *composed)
 	if err != nil {
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}
 
+	var errs field.ErrorList
 	for _, path := range guarded() {
 		if !reflect.DeepEqual(lookup(before, path), lookup(after, path)) {
 			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
@@ -100,8 +122,8 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 	return merged, nil
 }
 
-// validateText returns a error for every text that does not arrive as it is. The
-// API server would tell of it without saying where it stands.
+// validateText returns an error for every text that does not arrive as it is. The
+// API server would reject it without saying where it stands.
 func validateText(v any, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch v := v.(type) {
@@ -134,7 +156,7 @@ func lookup(object map[string]any, path []string) any {
 	return value
 }
 
-// validateMerged returns what the API server would refuse, or the viewer lacks,
+// validateMerged returns what the API server would reject, or the viewer lacks,
 // once templates are merged. Of the rest that a template can ask for only the
 // types are checked: the API server knows Kubernetes better.
 func validateMerged(d *desired, files map[string]string, at *field.Path) field.ErrorList {
@@ -181,7 +203,7 @@ func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateExtra returns the errs of what a template adds to the files of a
+// validateExtra returns the errors of what a template adds to the files of a
 // book.
 func validateExtra(cm *corev1.ConfigMap, files map[string]string, at *field.Path) field.ErrorList {
 	extra := map[string]int{}

@@ -31,7 +31,7 @@ const (
 	messageEmpty    = `spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`
 	messageSummary  = `spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`
 	messageReserved = `spec.markdowns has a file named "print.md", which mdBook keeps for its own use: rename the file`
-	messageControl  = "has a control character that the API server would refuse or alter: remove it"
+	messageControl  = "has a control character that the API server would reject or change: remove it"
 	messageSize     = `spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`
 )
 
@@ -181,6 +181,7 @@ func (v view) validateInput(at *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(at.Child("namespace"), in.Namespace, detail))
 		}
 	}
+	errs = append(errs, validateTemplates(in.Templates, at.Child("templates"))...)
 	if v.namespace() == "" {
 		errs = append(errs, field.Required(at.Child("namespace"), "the XR is cluster-scoped: name the namespace of its resources in the Input"))
 	}
@@ -239,7 +240,7 @@ func validateService(in v1beta1.Input, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validatePattern returns a error for a pattern that is not plainly the full name of
+// validatePattern returns an error for a pattern that is not plainly the full name of
 // an image. One that begins in another way either matches nothing, or registries
 // that nobody thought of.
 func validatePattern(pattern string, at *field.Path) field.ErrorList {

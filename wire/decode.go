@@ -28,7 +28,7 @@ const (
 	Patch
 )
 
-// MaxErrors is how many errors Decode reports at most, one more than are shown. It stops there, so that a
+// MaxErrors is how many errors Decode reports at most. It stops there, so that a
 // bad object costs no more than a good one.
 const MaxErrors = 21
 
@@ -219,9 +219,9 @@ func (d *decoder) object(object []byte, into reflect.Value) {
 		}
 	}
 
-	for i, f := range known.fields {
-		if last[i] != nil {
-			d.in(step{field: f.name}, last[i], into.FieldByIndex(f.index))
+	for i, message := range last {
+		if f := &known.fields[i]; message != nil {
+			d.in(step{field: f.name}, message, into.FieldByIndex(f.index))
 		}
 	}
 	for _, e := range LastOfEach(unknown) {

@@ -90,6 +90,13 @@ func (w *Writer) reserve(n int) []byte {
 }
 
 func (w *Writer) varint(v uint64) {
+	if v < 0x80 && w.free > 0 { // Most tags and lengths are one byte.
+		w.free--
+		w.buffer[w.free] = byte(v)
+		w.size++
+
+		return
+	}
 	n := protowire.SizeVarint(v)
 	protowire.AppendVarint(w.reserve(n)[:0], v)
 	w.size += n
