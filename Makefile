@@ -70,13 +70,15 @@ soak: ## Load the function for SOAK (10 minutes): memory stays bounded and does 
 
 # --- Speed ---------------------------------------------------------------------
 
-# function-go-templating and function-patch-and-transform are measured too where
-# $(BIN) holds them.
+# A regular expression of the cases to measure, such as 900 or steady. With it,
+# docs/benchmark.md is not written.
+CASES ?=
+
 .PHONY: bench
 bench: build $(BIN)/function-auto-ready ## Measure the speed of the function beside others, and write docs/benchmark.md.
-	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-minimum ./minimum
 	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-noop ./noop
-	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md
+	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-limit ./limit
+	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)'
 
 # The commit to compare with, how often both are measured, and how long each time.
 BASE ?= HEAD
