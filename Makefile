@@ -48,12 +48,12 @@ fuzz: ## Fuzz each target for FUZZTIME (1 minute).
 		done; \
 	done
 
-# All thousand of them take an hour or more.
-MUTANTS ?= 200
+# A commit: only what changed since then is mutated. All of it takes an hour.
+SINCE ?=
 
 .PHONY: mutation
-mutation: ## Break package fn in MUTANTS small ways (200; 0 for all), and count what its tests catch.
-	go run ./test/mutation --mutants $(MUTANTS)
+mutation: $(BIN)/gremlins ## Change package fn in small ways (since the commit SINCE), and report what its tests miss.
+	$(BIN)/gremlins unleash --workers 1 --timeout-coefficient 40 $(if $(SINCE),--diff $(SINCE)) ./fn
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters, on every module.
@@ -262,6 +262,7 @@ $(eval $(call tool,cyclonedx-gomod,cyclonedx-gomod,github.com/CycloneDX/cycloned
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3))
 $(eval $(call tool,function-auto-ready,function-auto-ready,github.com/crossplane/function-auto-ready))
 $(eval $(call tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
+$(eval $(call tool,gremlins,gremlins,github.com/go-gremlins/gremlins/cmd/gremlins))
 $(eval $(call tool,kube-state-metrics,kube-state-metrics,k8s.io/kube-state-metrics/v2))
 $(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))
 $(eval $(call tool,kubernetes,kube-controller-manager,k8s.io/kubernetes/cmd/kube-controller-manager))

@@ -109,6 +109,7 @@ func run(ctx context.Context, bin, out, only string, p plan) error {
 		return fmt.Errorf("no case matches %q", only)
 	}
 
+	load := loadAverage()
 	for i := range cases {
 		fmt.Fprintf(os.Stderr, "Measuring %s\n", cases[i].title)
 		if err := cases[i].measure(ctx, bin, p); err != nil {
@@ -121,93 +122,91 @@ func run(ctx context.Context, bin, out, only string, p plan) error {
 		return nil
 	}
 
-	return os.WriteFile(out, []byte(header(p)+tables), 0o644)
+	return os.WriteFile(out, []byte(header(p, load)+tables), 0o644)
 }
 
 // measure starts the candidates and measures them.
 func (c *benchCase) measure(ctx context.Context, bin string, p plan) error {
-	logs, err := os.MkdirTemp("", "bench")
+	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
-		return fmt.Errorf("cannot make a folder for logs: %w", err)
+		return fmt.Errorf("cannot make a temporary folder: %w", err)
 	}
-	defer os.RemoveAll(logs) //nolint:errcheck // It is temporary.
+	defer os.RemoveAll(dir) //nolint:errcheck // It is temporary.
 
-	var (
-		running  []*process
-		response *fnv1.RunFunctionResponse // Of function-markdownview.
-	)
+	var running []*process
 	defer func() {
 		for _, r := range running {
 			r.stop()
 		}
 	}()
+	var response *fnv1.RunFunctionResponse // Of function-markdownview.
 	for _, candidate := range candidates() {
 		binary := filepath.Join(bin, candidate.binary)
 		if _, err := os.Stat(binary); err != nil && candidate.input != "" {
 			continue // It cannot be built here: it is measured where it is there.
 		}
-		args := candidate.args
-		if candidate.replays {
-			data, err := proto.Marshal(response)
-			if err != nil {
-				return fmt.Errorf("cannot encode response: %w", err)
-			}
-			file := filepath.Join(logs, "response")
-			if err := os.WriteFile(file, data, 0o644); err != nil {
-				return fmt.Errorf("cannot write response: %w", err)
-			}
-			args = []string{"--response=" + file}
+		req, args, err := candidate.prepare(c.request, response, dir)
+		if err != nil {
+			return err
 		}
-		r, err := start(ctx, candidate.name, binary, args, logs)
+		r, err := start(ctx, candidate.name, binary, args, dir)
 		if err != nil {
 			return err
 		}
 		running = append(running, r)
-
-		req := proto.CloneOf(c.request)
-		if candidate.follows {
-			req.Desired = response.GetDesired()
-		}
-		if candidate.input != "" {
-			if req.Input, err = input(candidate.input); err != nil {
-				return err
-			}
-		}
-		rsp, err := r.prepare(ctx, req)
+		rsp, err := r.settle(ctx, req)
 		if err != nil {
 			return err
 		}
 		if candidate.name == ours {
 			response = rsp
-			status := rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()["status"].GetStringValue()
-			if c.steady != (status == "Healthy") {
-				return fmt.Errorf("%s reports the status %q", ours, status)
-			}
 		}
+	}
+	status := response.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()["status"].GetStringValue()
+	if c.steady != (status == "Healthy") {
+		return fmt.Errorf("%s reports the status %q", ours, status)
 	}
 	c.figures, err = measure(ctx, running, c.large, p)
 
 	return err
 }
 
-// input reads the Input of another function.
-func input(name string) (*structpb.Struct, error) {
-	data, err := peers.ReadFile("peers/" + name)
+// prepare returns the request for a candidate and its arguments, given the
+// response of function-markdownview.
+func (c candidate) prepare(req *fnv1.RunFunctionRequest, response *fnv1.RunFunctionResponse, dir string) (*fnv1.RunFunctionRequest, []string, error) {
+	req = proto.CloneOf(req)
+	if c.follows {
+		req.Desired = response.GetDesired()
+	}
+	if c.input != "" {
+		data, err := peers.ReadFile("peers/" + c.input)
+		if err != nil {
+			return nil, nil, fmt.Errorf("cannot read Input: %w", err)
+		}
+		object := map[string]any{}
+		if err := yaml.Unmarshal(data, &object); err != nil {
+			return nil, nil, fmt.Errorf("cannot decode Input %q: %w", c.input, err)
+		}
+		if req.Input, err = structpb.NewStruct(object); err != nil {
+			return nil, nil, fmt.Errorf("cannot convert Input %q: %w", c.input, err)
+		}
+	}
+	if !c.replays {
+		return req, c.args, nil
+	}
+	data, err := proto.Marshal(response)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read Input: %w", err)
+		return nil, nil, fmt.Errorf("cannot encode response: %w", err)
 	}
-	object := map[string]any{}
-	if err := yaml.Unmarshal(data, &object); err != nil {
-		return nil, fmt.Errorf("cannot decode Input %q: %w", name, err)
-	}
+	file := filepath.Join(dir, "response")
 
-	return structpb.NewStruct(object)
+	return req, []string{"--response=" + file}, os.WriteFile(file, data, 0o644)
 }
 
-// prepare calls the function with a request, and keeps what measured calls
-// send. The observed Deployment becomes one that this function composed: the
+// settle calls the function with a request, and keeps what measured calls send.
+// The observed Deployment becomes one that this function composed: the
 // hash of the content in its annotation is different for each function.
-func (p *process) prepare(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
+func (p *process) settle(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
 	rsp, err := p.run(ctx, req)
 	if err != nil {
 		return nil, err

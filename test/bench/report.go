@@ -14,7 +14,7 @@ type target struct {
 }
 
 // targets by the title of the case.
-var targets = map[string]target{ //nolint:gochecknoglobals // A constant.
+var targets = map[string]target{
 	"2 files, first":  {cpu: 0.8, p99: 1.5},
 	"2 files, steady": {cpu: 0.35, p99: 1.5},
 	"100 KiB, first":  {cpu: 1.1, p99: 1.5},
@@ -26,8 +26,9 @@ var targets = map[string]target{ //nolint:gochecknoglobals // A constant.
 // memoryTarget is the target for peak memory with the largest book.
 const memoryTarget = 1.0
 
-// header returns what precedes the tables in the report.
-func header(p plan) string {
+// header returns what precedes the tables in the report, given the load average
+// from before.
+func header(p plan, load string) string {
 	return fmt.Sprintf(`# Speed
 
 `+"`make bench`"+` writes this page. Every number is a multiple of the no-op's, a function that does nothing and is served by function-sdk-go ([test/bench/noop](../test/bench/noop)). **Bold** numbers miss their target.
@@ -36,9 +37,9 @@ func header(p plan) string {
 - In *first*, no resource is composed yet. In *steady*, the MarkdownView is healthy, and the request holds the XR and its composed resources as an API server returned them, managedFields included.
 - function-auto-ready is called as the next step of the pipeline, after function-markdownview. function-go-templating and function-patch-and-transform compose the same resources ([test/bench/peers](../test/bench/peers)); they are measured only if `+"`.bin`"+` holds their binaries, because they cannot be built from Go modules everywhere.
 
-All functions run side by side. Each round calls each of them for %s over gRPC on loopback, without TLS. Measured on %s with %d CPUs (%s) and %s: medians of %d rounds.
+All functions run side by side. Each round calls each of them for %s over gRPC on loopback, without TLS. Measured on %s with %d CPUs (%s, load average %s) and %s: medians of %d rounds. A busy machine distorts p99 most.
 
-`, p.slot, time.Now().Format(time.DateOnly), runtime.NumCPU(), cpuModel(), runtime.Version(), p.rounds)
+`, p.slot, time.Now().Format(time.DateOnly), runtime.NumCPU(), cpuModel(), load, runtime.Version(), p.rounds)
 }
 
 // report returns the tables.
@@ -95,6 +96,17 @@ func judged(ratio, most float64) string {
 	}
 
 	return fmt.Sprintf("%.2f", ratio)
+}
+
+// loadAverage returns how many processes ran or waited in the last minute.
+func loadAverage() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	one, _, _ := strings.Cut(string(b), " ")
+
+	return one
 }
 
 // cpuModel returns what the kernel calls the CPU.
