@@ -53,7 +53,7 @@ SINCE ?=
 
 .PHONY: mutation
 mutation: $(BIN)/gremlins ## Change package fn in small ways (since the commit SINCE), and report what its tests miss.
-	$(BIN)/gremlins unleash --workers 1 --timeout-coefficient 40 $(if $(SINCE),--diff $(SINCE)) ./fn
+	$(BIN)/gremlins unleash --workers 1 --timeout-coefficient 40 --output-statuses lct $(if $(SINCE),--diff $(SINCE)) ./fn
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters, on every module.
