@@ -48,12 +48,12 @@ fuzz: ## Fuzz each target for FUZZTIME (1 minute).
 		done; \
 	done
 
-# All thousand of them take an hour or more.
-MUTANTS ?= 200
+# A commit: only what changed since then is mutated. All of it takes an hour.
+SINCE ?=
 
 .PHONY: mutation
-mutation: ## Break package fn in MUTANTS small ways (200; 0 for all), and count what its tests catch.
-	go run ./test/mutation --mutants $(MUTANTS)
+mutation: $(BIN)/gremlins ## Change package fn in small ways (since the commit SINCE), and report what its tests miss.
+	$(BIN)/gremlins unleash --workers 1 --timeout-coefficient 40 --output-statuses lct $(if $(SINCE),--diff $(SINCE)) ./fn
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters, on every module.
@@ -70,13 +70,15 @@ soak: ## Load the function for SOAK (10 minutes): memory stays bounded and does 
 
 # --- Speed ---------------------------------------------------------------------
 
-# function-go-templating and function-patch-and-transform are measured too where
-# $(BIN) holds them.
+# A regular expression of the cases to measure, such as 900 or steady. With it,
+# docs/benchmark.md is not written.
+CASES ?=
+
 .PHONY: bench
 bench: build $(BIN)/function-auto-ready ## Measure the speed of the function beside others, and write docs/benchmark.md.
-	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-minimum ./minimum
 	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-noop ./noop
-	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md
+	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-limit ./limit
+	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)'
 
 # The commit to compare with, how often both are measured, and how long each time.
 BASE ?= HEAD
@@ -260,6 +262,7 @@ $(eval $(call tool,cyclonedx-gomod,cyclonedx-gomod,github.com/CycloneDX/cycloned
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3))
 $(eval $(call tool,function-auto-ready,function-auto-ready,github.com/crossplane/function-auto-ready))
 $(eval $(call tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
+$(eval $(call tool,gremlins,gremlins,github.com/go-gremlins/gremlins/cmd/gremlins))
 $(eval $(call tool,kube-state-metrics,kube-state-metrics,k8s.io/kube-state-metrics/v2))
 $(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))
 $(eval $(call tool,kubernetes,kube-controller-manager,k8s.io/kubernetes/cmd/kube-controller-manager))

@@ -140,7 +140,11 @@ func TestTemplateErrors(t *testing.T) {
 				Deployment: template(t, tc.deployment),
 				Service:    template(t, tc.service),
 			}
-			composed, problems := compose(v)
+			var composed *desired
+			problems := validate(request{view: v})
+			if len(problems) == 0 {
+				composed, problems = compose(v)
+			}
 
 			// Of an error of a library only the path is compared.
 			got := messages(problems)

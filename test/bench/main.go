@@ -1,203 +1,257 @@
-// Command bench measures the function beside a function that does nothing, one
-// written by hand for speed alone, and others of the ecosystem, over gRPC on
-// loopback, and writes a report.
+// Command bench measures the function over gRPC on loopback, beside a function
+// that does nothing and others of the ecosystem, and reports ratios.
 package main
 
 import (
 	"context"
 	"embed"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
+	"regexp"
 	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/structpb"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/test/bench/book"
 )
 
-// peers holds the Inputs that make other functions compose the same.
+// peers holds the Inputs that make other functions compose the same resources.
 //
 //go:embed peers
 var peers embed.FS
 
-// The names of the candidates that the targets are about.
+// The candidates that every run needs.
 const (
-	ours       = "ours"
-	minimum    = "minimum"
-	tuned      = "minimum GOGC=400"
-	noop       = "no-op"
-	templating = "go-templating"
+	noop = "no-op"
+	ours = "function-markdownview"
 )
+
+// A candidate is a server that is measured.
+type candidate struct {
+	name, binary string
+	args         []string
+
+	// input is the file in peers that holds the Input.
+	input string
+
+	// replays means that the response to send is given as a file.
+	replays bool
+
+	// follows means that the candidate is the next step of the pipeline.
+	follows bool
+}
+
+// candidates in the order of their start: limit and function-auto-ready need the
+// response of function-markdownview.
+func candidates() []candidate {
+	return []candidate{
+		{name: noop, binary: "bench-noop"},
+		// Metrics are on, as they are in a pod.
+		{name: ours, binary: ours, args: []string{"--metrics-address=127.0.0.1:0"}},
+		{name: "limit", binary: "bench-limit", replays: true},
+		{name: "function-go-templating", binary: "function-go-templating", input: "go-templating.yaml"},
+		{name: "function-patch-and-transform", binary: "function-patch-and-transform", input: "patch-and-transform.yaml"},
+		{name: "function-auto-ready", binary: "function-auto-ready", follows: true},
+	}
+}
 
 // A benchCase is a request that candidates are measured with.
 type benchCase struct {
-	book    book.Book
-	moment  string
+	title   string
+	large   bool
+	steady  bool
 	request *fnv1.RunFunctionRequest
-	figures []figures // One for each candidate.
+	target  target
+	figures map[string]*figures // By the name of the candidate.
 }
 
 func main() {
-	p := plan{}
 	bin := flag.String("bin", "../../.bin", "Folder with the binaries.")
-	out := flag.String("out", "../../docs/benchmark.md", "File to write the report to.")
-	logs := flag.String("logs", os.TempDir(), "Folder for the logs of the functions.")
-	only := flag.String("only", "", "Comma-separated candidates to measure; empty for all there are.")
-	name := flag.String("book", "", "Name of the only book to measure; empty for all.")
-	flag.IntVar(&p.rounds, "rounds", 25, "Rounds in which each candidate has its turn.")
-	flag.DurationVar(&p.slot, "slot", 50*time.Millisecond, "How long a turn takes, of calls one by one and of parallel ones each.")
-	flag.IntVar(&p.callers, "callers", 16, "Parallel callers.")
+	out := flag.String("out", "../../docs/benchmark.md", "File to write the report to when all cases are measured.")
+	only := flag.String("cases", "", "Regular expression of the cases to measure, such as 900 or steady; empty for all.")
+	rounds := flag.Int("rounds", 25, "Rounds in which each candidate is measured.")
+	slot := flag.Duration("slot", 150*time.Millisecond, "How long a candidate is measured in each round.")
 	flag.Parse()
 
-	if err := run(context.Background(), *bin, *out, *logs, *only, *name, p); err != nil {
+	if err := run(context.Background(), *bin, *out, *only, plan{rounds: *rounds, slot: *slot}); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, bin, out, logs, only, name string, p plan) error {
-	candidates, err := candidatesIn(bin, only)
+func run(ctx context.Context, bin, out, only string, p plan) error {
+	filter, err := regexp.Compile(only)
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot select cases: %w", err)
 	}
-
 	var cases []benchCase
 	for _, b := range book.Books() {
-		if name != "" && name != b.Name {
-			continue
-		}
 		first, steady, err := b.Requests()
 		if err != nil {
 			return err
 		}
-		cases = append(cases, benchCase{book: b, moment: "first", request: first}, benchCase{book: b, moment: "steady", request: steady})
+		for _, c := range []benchCase{
+			{title: b.Title + ", first", request: first},
+			{title: b.Title + ", steady", request: steady, steady: true},
+		} {
+			if filter.MatchString(c.title) {
+				c.large, c.target = b.Name == "large", targets[c.title]
+				cases = append(cases, c)
+			}
+		}
 	}
+	if len(cases) == 0 {
+		return fmt.Errorf("no case matches %q", only)
+	}
+
+	load := loadAverage()
 	for i := range cases {
-		if err := cases[i].measure(ctx, candidates, logs, p); err != nil {
-			return fmt.Errorf("cannot measure %s, %s: %w", cases[i].book.Title, cases[i].moment, err)
+		fmt.Fprintf(os.Stderr, "Measuring %s\n", cases[i].title)
+		if err := cases[i].measure(ctx, bin, p); err != nil {
+			return fmt.Errorf("cannot measure %q: %w", cases[i].title, err)
 		}
-		fmt.Print(progress(candidates, cases[i]))
+	}
+	tables := report(cases)
+	fmt.Print(tables)
+	if only != "" {
+		return nil
 	}
 
-	return os.WriteFile(out, []byte(report(candidates, cases, p)), 0o644)
+	return os.WriteFile(out, []byte(header(p, load)+tables), 0o644)
 }
 
-// candidatesIn returns the candidates whose binaries there are.
-func candidatesIn(bin, only string) ([]candidate, error) {
-	template := step{binary: "function-go-templating", inputFile: "go-templating.yaml"}
-	all := []candidate{
-		{name: noop, steps: []step{{binary: "bench-noop"}}},
-		{name: minimum, steps: []step{{binary: "bench-minimum"}}},
-		{name: tuned, steps: []step{{binary: "bench-minimum", env: []string{"GOGC=400"}}}},
-		// Metrics are on, as they are in a pod.
-		{name: ours, steps: []step{{binary: "function-markdownview", args: []string{"--metrics-address=127.0.0.1:0"}}}},
-		{name: "patch-and-transform", steps: []step{{binary: "function-patch-and-transform", inputFile: "patch-and-transform.yaml"}}},
-		{name: templating, steps: []step{template}},
-		{name: "go-templating, auto-ready", steps: []step{template, {binary: "function-auto-ready"}}},
+// measure starts the candidates and measures them.
+func (c *benchCase) measure(ctx context.Context, bin string, p plan) error {
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return fmt.Errorf("cannot make a temporary folder: %w", err)
 	}
+	defer os.RemoveAll(dir) //nolint:errcheck // It is temporary.
 
-	var found []candidate
-	for _, c := range all {
-		if only != "" && !slices.Contains(strings.Split(only, ","), c.name) {
-			continue
-		}
-		ok, err := c.resolve(bin)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			found = append(found, c)
-		}
-	}
-
-	return found, nil
-}
-
-// resolve finds the binaries and Inputs of the steps, and returns whether there
-// are all.
-func (c candidate) resolve(bin string) (bool, error) {
-	for i := range c.steps {
-		s := &c.steps[i]
-		s.binary = filepath.Join(bin, s.binary)
-		if _, err := os.Stat(s.binary); err != nil {
-			fmt.Printf("%s is left out: %v\n", c.name, err)
-
-			return false, nil
-		}
-		if s.inputFile == "" {
-			continue
-		}
-		data, err := peers.ReadFile("peers/" + s.inputFile)
-		if err != nil {
-			return false, fmt.Errorf("cannot read Input: %w", err)
-		}
-		input := map[string]any{}
-		if err := yaml.Unmarshal(data, &input); err != nil {
-			return false, fmt.Errorf("cannot decode Input %q: %w", s.inputFile, err)
-		}
-		if s.input, err = structpb.NewStruct(input); err != nil {
-			return false, fmt.Errorf("cannot convert Input %q: %w", s.inputFile, err)
-		}
-	}
-
-	return true, nil
-}
-
-// measure starts the candidates anew, so that each case has its own peak of
-// memory, and measures them.
-func (c *benchCase) measure(ctx context.Context, candidates []candidate, logs string, p plan) error {
-	var all []*running
+	var running []*process
 	defer func() {
-		for _, r := range all {
+		for _, r := range running {
 			r.stop()
 		}
 	}()
-	responses := map[string]*fnv1.RunFunctionResponse{}
-	for _, candidate := range candidates {
-		r, err := candidate.run(ctx, c.request, logs)
+	var response *fnv1.RunFunctionResponse // Of function-markdownview.
+	for _, candidate := range candidates() {
+		binary := filepath.Join(bin, candidate.binary)
+		if _, err := os.Stat(binary); err != nil && candidate.input != "" {
+			continue // It cannot be built here: it is measured where it is there.
+		}
+		req, args, err := candidate.prepare(c.request, response, dir)
 		if err != nil {
 			return err
 		}
-		all = append(all, r)
-		responses[candidate.name] = r.response
+		r, err := start(ctx, candidate.name, binary, args, dir)
+		if err != nil {
+			return err
+		}
+		running = append(running, r)
+		rsp, err := r.settle(ctx, req)
+		if err != nil {
+			return err
+		}
+		if candidate.name == ours {
+			response = rsp
+		}
 	}
-	if err := same(responses[minimum], responses[ours]); err != nil {
-		return err
+	status := response.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()["status"].GetStringValue()
+	if c.steady != (status == "Healthy") {
+		return fmt.Errorf("%s reports the status %q", ours, status)
 	}
-
-	var err error
-	c.figures, err = measure(ctx, all, p)
+	c.figures, err = measure(ctx, running, c.large, p)
 
 	return err
 }
 
-// same returns an error where the answers differ, but for the hash: a floor is
-// one only if it does the same.
-func same(minimum, ours *fnv1.RunFunctionResponse) error {
-	if minimum == nil || ours == nil {
-		return nil
+// prepare returns the request for a candidate and its arguments, given the
+// response of function-markdownview.
+func (c candidate) prepare(req *fnv1.RunFunctionRequest, response *fnv1.RunFunctionResponse, dir string) (*fnv1.RunFunctionRequest, []string, error) {
+	req = proto.CloneOf(req)
+	if c.follows {
+		req.Desired = response.GetDesired()
 	}
-	for _, r := range []*fnv1.RunFunctionResponse{minimum, ours} {
-		if annotations(r.GetDesired())[revision].GetStringValue() == "" {
-			return errors.New("an answer has no revision")
+	if c.input != "" {
+		data, err := peers.ReadFile("peers/" + c.input)
+		if err != nil {
+			return nil, nil, fmt.Errorf("cannot read Input: %w", err)
+		}
+		object := map[string]any{}
+		if err := yaml.Unmarshal(data, &object); err != nil {
+			return nil, nil, fmt.Errorf("cannot decode Input %q: %w", c.input, err)
+		}
+		if req.Input, err = structpb.NewStruct(object); err != nil {
+			return nil, nil, fmt.Errorf("cannot convert Input %q: %w", c.input, err)
 		}
 	}
-	minimum, ours = proto.CloneOf(minimum), proto.CloneOf(ours)
-	delete(annotations(minimum.GetDesired()), revision)
-	delete(annotations(ours.GetDesired()), revision)
-	if diff := cmp.Diff(ours, minimum, protocmp.Transform()); diff != "" {
-		return fmt.Errorf("the minimum does something else: -ours, +minimum:\n%s", diff)
+	if !c.replays {
+		return req, c.args, nil
+	}
+	data, err := proto.Marshal(response)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot encode response: %w", err)
+	}
+	file := filepath.Join(dir, "response")
+
+	return req, []string{"--response=" + file}, os.WriteFile(file, data, 0o644)
+}
+
+// settle calls the function with a request, and keeps what measured calls send.
+// The observed Deployment becomes one that this function composed: the
+// hash of the content in its annotation is different for each function.
+func (p *process) settle(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
+	rsp, err := p.run(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	observed, desired := annotations(req.GetObserved()), annotations(rsp.GetDesired())
+	if observed == nil || desired[revision] == nil {
+		return rsp, nil
+	}
+	observed[revision] = desired[revision]
+
+	return p.run(ctx, req)
+}
+
+// run calls the function, and keeps the request.
+func (p *process) run(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
+	var err error
+	if p.request, err = proto.Marshal(req); err != nil {
+		return nil, fmt.Errorf("cannot encode request: %w", err)
+	}
+	var data []byte
+	if err := p.call(ctx, &data); err != nil {
+		return nil, err
+	}
+	rsp := &fnv1.RunFunctionResponse{}
+	if err := proto.Unmarshal(data, rsp); err != nil {
+		return nil, fmt.Errorf("cannot decode the response of %s: %w", p.name, err)
+	}
+	for _, result := range rsp.GetResults() {
+		if result.GetSeverity() == fnv1.Severity_SEVERITY_FATAL {
+			return nil, fmt.Errorf("%s responds: %s", p.name, result.GetMessage())
+		}
 	}
 
-	return nil
+	return rsp, nil
+}
+
+// revision is the annotation that holds the hash of the content.
+const revision = "markdownview.fn.crossplane.io/revision"
+
+// annotations returns those of the Deployment's pod template.
+func annotations(s *fnv1.State) map[string]*structpb.Value {
+	at := s.GetResources()["deployment"].GetResource()
+	for _, name := range []string{"spec", "template", "metadata", "annotations"} {
+		at = at.GetFields()[name].GetStructValue()
+	}
+
+	return at.GetFields()
 }

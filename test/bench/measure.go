@@ -5,136 +5,130 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
+)
+
+const (
+	callers       = 8  // Parallel callers when CPU and latency are measured.
+	memoryCallers = 16 // Parallel callers when memory is measured.
 )
 
 // A plan says how long is measured.
 type plan struct {
-	rounds  int
-	slot    time.Duration // For each candidate in each round.
-	callers int
+	rounds int
+	slot   time.Duration // For each candidate in each round.
 }
 
-// figures of one candidate for one case.
+// figures of one candidate in one case, by round.
 type figures struct {
-	latencies []time.Duration // Of calls one after another, sorted.
-	cpu       []time.Duration // Per call, for each round of calls one after another.
-	busyCPU   []time.Duration // Per call, for each round of parallel calls.
-	rate      []float64       // Calls per second, for each round of parallel calls.
-	peaks     []int           // Most memory in bytes, for each round of parallel calls.
-	request   int             // Size in bytes.
+	cpu       []float64         // Nanoseconds per call.
+	latencies [][]time.Duration // Of each call.
+	peaks     []float64         // Most resident memory, in KiB.
 }
 
-// measure measures candidates side by side: each round gives each of them a
-// slot, in another order, so that whatever else the machine does is shared.
-func measure(ctx context.Context, all []*running, p plan) ([]figures, error) {
-	out := make([]figures, len(all))
-	for i, r := range all {
-		out[i].request = len(r.requests[0])
-	}
+// measure measures candidates side by side: each round measures each of them,
+// in another order, so that what else the machine does affects all of them.
+func measure(ctx context.Context, all []*process, memory bool, p plan) (map[string]*figures, error) {
+	out := map[string]*figures{}
 	// The first round is for caches and heaps, and is not kept.
 	for round := range p.rounds + 1 {
 		for at := range all {
-			i := (at + round) % len(all)
-			f := &out[i]
-			if err := f.oneByOne(ctx, all[i], p); err != nil {
+			r := all[(at+round)%len(all)]
+			if round < 2 {
+				out[r.name] = &figures{}
+			}
+			if err := out[r.name].speed(ctx, r, p.slot); err != nil {
 				return nil, err
 			}
-			if err := f.parallel(ctx, all[i], p); err != nil {
-				return nil, err
-			}
-			if round == 0 {
-				out[i] = figures{request: f.request}
+			if memory && (r.name == noop || r.name == ours) {
+				if err := out[r.name].memory(ctx, r, p.slot); err != nil {
+					return nil, err
+				}
 			}
 		}
-	}
-	for i := range all {
-		slices.Sort(out[i].latencies)
 	}
 
 	return out, nil
 }
 
-func (f *figures) oneByOne(ctx context.Context, r *running, p plan) error {
+func (f *figures) speed(ctx context.Context, r *process, slot time.Duration) error {
 	before, err := r.cpu()
 	if err != nil {
 		return err
 	}
-	calls := 0
-	for start := time.Now(); time.Since(start) < p.slot || calls < 3; calls++ {
-		began := time.Now()
-		if err := r.call(ctx); err != nil {
-			return err
-		}
-		f.latencies = append(f.latencies, time.Since(began))
+	latencies, err := r.load(ctx, callers, slot)
+	if err != nil {
+		return err
 	}
 	after, err := r.cpu()
-	f.cpu = append(f.cpu, (after-before)/time.Duration(calls))
+	f.cpu = append(f.cpu, float64(after-before)/float64(len(latencies)))
+	f.latencies = append(f.latencies, latencies)
 
 	return err
 }
 
-func (f *figures) parallel(ctx context.Context, r *running, p plan) error {
+func (f *figures) memory(ctx context.Context, r *process, slot time.Duration) error {
 	if err := r.forgetPeak(); err != nil {
 		return err
 	}
-	before, err := r.cpu()
-	if err != nil {
-		return err
-	}
-	var (
-		group sync.WaitGroup
-		calls atomic.Int64
-		fault atomic.Pointer[error]
-		start = time.Now()
-	)
-	for range p.callers {
-		group.Go(func() {
-			for time.Since(start) < p.slot {
-				if err := r.call(ctx); err != nil {
-					fault.Store(&err)
-					return
-				}
-				calls.Add(1)
-			}
-		})
-	}
-	group.Wait()
-	took := time.Since(start)
-	if err := fault.Load(); err != nil {
-		return fmt.Errorf("%d callers: %w", p.callers, *err)
-	}
-	after, err := r.cpu()
-	if err != nil {
+	if _, err := r.load(ctx, memoryCallers, slot); err != nil {
 		return err
 	}
 	peak, err := r.peakRSS()
 	f.peaks = append(f.peaks, peak)
-	f.busyCPU = append(f.busyCPU, (after-before)/time.Duration(calls.Load()))
-	f.rate = append(f.rate, float64(calls.Load())/took.Seconds())
 
 	return err
 }
 
-// calls returns how many calls per second there were in a good round.
-func (f *figures) calls() float64 {
-	return quantile(slices.Sorted(slices.Values(f.rate)), 0.75)
+// load makes parallel calls for a time, and returns how long each took.
+func (p *process) load(ctx context.Context, callers int, slot time.Duration) ([]time.Duration, error) {
+	var (
+		group     sync.WaitGroup
+		start     = time.Now()
+		latencies = make([][]time.Duration, callers)
+		errs      = make([]error, callers)
+	)
+	for i := range callers {
+		group.Go(func() {
+			for errs[i] == nil && time.Since(start) < slot {
+				began := time.Now()
+				errs[i] = p.call(ctx, nil)
+				latencies[i] = append(latencies[i], time.Since(began))
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("%d callers: %w", callers, err)
+		}
+	}
+
+	return slices.Concat(latencies...), nil
 }
 
-// rss returns the peak of memory of a usual round. A single round in which the
-// machine kept the garbage collector waiting says nothing of the function.
-func (f *figures) rss() int {
-	return quantile(slices.Sorted(slices.Values(f.peaks)), 0.5)
+// ratios of two figures that were measured in the same rounds.
+func ratios(of, to []float64) []float64 {
+	out := make([]float64, len(of))
+	for i := range of {
+		out[i] = of[i] / to[i]
+	}
+
+	return out
 }
 
-// quantile returns the value below which a share of sorted values is.
-func quantile[T any](sorted []T, share float64) T {
-	return sorted[min(int(share*float64(len(sorted))), len(sorted)-1)]
+// p99 returns the 99th percentile of each five rounds: a single round has too
+// few calls for one.
+func (f *figures) p99() []float64 {
+	var out []float64
+	for rounds := range slices.Chunk(f.latencies, 5) {
+		sorted := slices.Sorted(slices.Values(slices.Concat(rounds...)))
+		out = append(out, float64(sorted[len(sorted)*99/100]))
+	}
+
+	return out
 }
 
-// typical returns the lower quartile of what was measured in each round:
-// whatever else the machine does in the meantime only ever adds.
-func typical(values []time.Duration) time.Duration {
-	return quantile(slices.Sorted(slices.Values(values)), 0.25)
+func median(values []float64) float64 {
+	return slices.Sorted(slices.Values(values))[len(values)/2]
 }

@@ -19,16 +19,17 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// A process is a running function.
+// A process is a running candidate.
 type process struct {
-	cmd  *exec.Cmd
-	conn *grpc.ClientConn
-	log  string
+	name    string
+	cmd     *exec.Cmd
+	conn    *grpc.ClientConn
+	request []byte // What measured calls send.
 }
 
 // start starts a function at a free port of loopback and waits until it
 // listens.
-func start(ctx context.Context, binary string, args, env []string, logs string) (*process, error) {
+func start(ctx context.Context, name, binary string, args []string, logs string) (*process, error) {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("cannot find a free port: %w", err)
@@ -36,15 +37,14 @@ func start(ctx context.Context, binary string, args, env []string, logs string) 
 	address := lis.Addr().String()
 	lis.Close() //nolint:errcheck // It was only for the port.
 
-	p := &process{log: filepath.Join(logs, filepath.Base(binary)+".log")}
-	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	p := &process{name: name}
+	log, err := os.Create(filepath.Join(logs, name+".log"))
 	if err != nil {
 		return nil, fmt.Errorf("cannot open log: %w", err)
 	}
 	defer log.Close() //nolint:errcheck // The process has its own.
 
-	p.cmd = exec.Command(binary, append([]string{"--insecure", "--address=" + address}, args...)...)
-	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd = exec.Command(binary, append([]string{"--insecure", "--address=" + address, "--max-recv-message-size=16"}, args...)...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	// Should the benchmark be killed, nothing is left behind.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -69,7 +69,8 @@ func start(ctx context.Context, binary string, args, env []string, logs string) 
 		}
 		if ctx.Err() != nil {
 			p.stop()
-			return nil, fmt.Errorf("cannot reach %s, see %s: %w", binary, p.log, err)
+			output, _ := os.ReadFile(log.Name())
+			return nil, fmt.Errorf("cannot reach %s: %w\n%s", name, err, output)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -102,38 +103,37 @@ func (p *process) forgetPeak() error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
 }
 
-// peakRSS returns the most memory in bytes that the process has had since
-// forgetPeak.
-func (p *process) peakRSS() (int, error) {
+// peakRSS returns the most memory in KiB that was resident since forgetPeak.
+func (p *process) peakRSS() (float64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("cannot read memory: %w", err)
 	}
 	for line := range strings.Lines(string(b)) {
 		if kib, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")))
-			return n << 10, err
+			return strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")), 64)
 		}
 	}
 
 	return 0, fmt.Errorf("cannot find VmHWM in the status of process %d", p.cmd.Process.Pid)
 }
 
-// call sends an encoded request and returns the encoded response.
-func (p *process) call(ctx context.Context, req []byte) ([]byte, error) {
-	var rsp []byte
-	err := p.conn.Invoke(ctx, "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction", req, &rsp)
+// call sends the request. The response is stored in rsp, unless it is nil.
+func (p *process) call(ctx context.Context, rsp *[]byte) error {
+	if err := p.conn.Invoke(ctx, "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction", p.request, rsp); err != nil {
+		return fmt.Errorf("cannot call %s: %w", p.name, err)
+	}
 
-	return rsp, err
+	return nil
 }
 
-// A bytesCodec takes and gives encoded messages, so that the caller costs next
-// to nothing: it shares the CPUs with what is measured.
+// A bytesCodec takes and returns encoded messages, so that the caller costs
+// next to nothing: it shares the CPUs with what is measured.
 type bytesCodec struct{}
 
 var _ encoding.CodecV2 = bytesCodec{}
 
-// Name is that of gRPC's own codec, which the server uses.
+// Name is that of gRPC's own codec, which functions use.
 func (bytesCodec) Name() string { return "proto" }
 
 func (bytesCodec) Marshal(v any) (mem.BufferSlice, error) {
@@ -141,7 +141,9 @@ func (bytesCodec) Marshal(v any) (mem.BufferSlice, error) {
 }
 
 func (bytesCodec) Unmarshal(data mem.BufferSlice, v any) error {
-	*v.(*[]byte) = data.Materialize()
+	if rsp := v.(*[]byte); rsp != nil {
+		*rsp = data.Materialize()
+	}
 
 	return nil
 }
