@@ -1,12 +1,11 @@
 package server
 
 import (
-	"strings"
-
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	grpcprometheus "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
 // metrics are what /metrics shows. docs/metrics.md explains each of them; a test
@@ -33,15 +32,20 @@ func newMetrics() *metrics {
 	}
 	m.registry.MustRegister(m.grpc, m.results, m.panics, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	// PromQL's increase() does not count the first result of a series that starts with it.
+	for _, r := range fn.Results() {
+		m.results.WithLabelValues(r.Severity, r.Reason)
+	}
 	return m
 }
 
-// countResults counts each result of a response. Reasons are few constants of
-// the function, so that they will do as a label.
-func (m *metrics) countResults(rsp *fnv1.RunFunctionResponse) {
-	for _, r := range rsp.GetResults() {
-		severity := strings.ToLower(strings.TrimPrefix(r.GetSeverity().String(), "SEVERITY_"))
-		m.results.WithLabelValues(severity, r.GetReason()).Inc()
+// count counts the results of a response.
+func (m *metrics) count(results []fn.Result) {
+	for _, r := range results {
+		m.results.WithLabelValues(r.Severity, r.Reason).Inc()
+		if r.Reason == fn.ReasonPanic {
+			m.panics.Inc()
+		}
 	}
 }
 

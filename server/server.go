@@ -11,12 +11,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
 	"time"
 
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -51,14 +51,22 @@ type Options struct {
 // maxRequestSize in MiB is what protobuf decodes at most.
 const maxRequestSize = 2047
 
-// parallelCalls returns how many calls of one client are in work at a time; more
-// wait at the client. Crossplane reconciles 100 XRs at once by default, a
-// function computes and never waits: twice as many calls as CPUs keep all of them
-// busy while requests arrive, and any more only cost memory for their requests,
-// and time for the garbage collector. On a large node eight are thousands in a
-// second, and no more memory than on a small one.
-func parallelCalls() uint32 {
-	return uint32(min(2*runtime.GOMAXPROCS(0), 8)) //nolint:gosec // From 2 to 8.
+// window is how much of a request is in memory, in bytes, before there is room
+// for all of it: gRPC's smallest.
+const window = 64 << 10
+
+// maxConnections of the metrics port, which anybody may be able to reach. kubelet
+// and Prometheus need a handful.
+const maxConnections = 256
+
+// requestSlots returns how many requests may be in memory at a time, given the
+// memory limit in bytes. Crossplane sends up to 100 at once. More than two for
+// each CPU make none of them faster. A request needs its size twice, once as
+// frames of HTTP/2, and the response shares memory with it or has up to 4 MiB; the
+// third part is garbage that is not yet collected.
+func requestSlots(limit int64, maxRequest int) int {
+	fit := int(limit / (3 * int64(maxRequest) << 20))
+	return max(1, min(fit, 2*runtime.GOMAXPROCS(0)))
 }
 
 // Times that tests shorten.
@@ -73,6 +81,9 @@ type times struct {
 	// the 30 seconds that Kubernetes gives a pod by default.
 	grace time.Duration
 
+	// idle is how long a connection to the metrics port stays open without a request.
+	idle time.Duration
+
 	// connectionAge is how long a connection lives before the client is asked,
 	// without a call lost, to make a new one. It then finds replicas that came
 	// since, and is judged by the certificates of that day.
@@ -81,19 +92,22 @@ type times struct {
 
 // Run serves the function until the context ends, and then until running calls
 // have ended too. The end of the context is no error.
-func Run(ctx context.Context, fn fnv1.FunctionRunnerServiceServer, log Logger, o Options) error {
-	t := times{drain: 6 * time.Second, grace: 20 * time.Second, connectionAge: 10 * time.Minute}
+func Run(ctx context.Context, respond Responder, log Logger, o Options) error {
+	t := times{drain: 6 * time.Second, grace: 20 * time.Second, connectionAge: 10 * time.Minute, idle: 10 * time.Second}
 	if o.Insecure {
 		t.drain = 0 // In development no successor is waited for.
 	}
-	return run(ctx, fn, log, o, t)
+	return run(ctx, respond, log, o, t)
 }
 
-func run(ctx context.Context, fn fnv1.FunctionRunnerServiceServer, log Logger, o Options, t times) error {
+func run(ctx context.Context, respond Responder, log Logger, o Options, t times) error {
 	if o.MaxRecvMessageSize < 1 || o.MaxRecvMessageSize > maxRequestSize {
 		return fmt.Errorf("cannot accept requests: --max-recv-message-size is %d, must be from 1 to %d MiB", o.MaxRecvMessageSize, maxRequestSize)
 	}
-	tuneCollector(os.DirFS("/sys/fs/cgroup"))
+	limit, err := memlimit.Set(memlimit.WithRatio(0.8))
+	if err != nil {
+		log.Warn("Cannot read the memory limit of the container", "error", err.Error())
+	}
 	m := newMetrics()
 
 	creds, err := transportCredentials(o, log, m)
@@ -107,19 +121,23 @@ func run(ctx context.Context, fn fnv1.FunctionRunnerServiceServer, log Logger, o
 	defer lis.Close() //nolint:errcheck // Serving closes it as well.
 
 	h := health.NewServer()
-	srv := newGRPC(fn, log, m, h, o.MaxRecvMessageSize, grpc.Creds(creds),
+	srv := newGRPC(respond, m, h, o.MaxRecvMessageSize, requestSlots(limit, o.MaxRecvMessageSize), grpc.Creds(creds),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: t.connectionAge}))
 	failed := make(chan error, 2)
 
 	if o.MetricsAddress != "" {
 		web, err := net.Listen("tcp", o.MetricsAddress)
-		if err != nil {
+		switch {
+		case err != nil && !o.Insecure:
 			return fmt.Errorf("cannot listen for metrics: %w", err)
+		case err != nil: // In development another function may have the port.
+			log.Warn("Cannot serve metrics and probes", "error", err.Error())
+		default:
+			s := newHTTP(m, h, t.idle)
+			defer s.Close() //nolint:errcheck // We are at the end.
+			go func() { failed <- s.Serve(netutil.LimitListener(web, maxConnections)) }()
+			log.Info("Serving metrics and probes", "address", web.Addr().String())
 		}
-		s := newHTTP(m, h)
-		defer s.Close() //nolint:errcheck // We are at the end.
-		go func() { failed <- s.Serve(web) }()
-		log.Info("Serving metrics and probes", "address", web.Addr().String())
 	}
 	go func() { failed <- srv.Serve(lis) }()
 	log.Info("Serving the function", "address", lis.Addr().String())
@@ -168,18 +186,16 @@ func transportCredentials(o Options, log Logger, m *metrics) (credentials.Transp
 	return credentials.NewTLS(c.tlsConfig()), nil
 }
 
-func newGRPC(fn fnv1.FunctionRunnerServiceServer, log Logger, m *metrics, h healthv1.HealthServer, maxRequest int, o ...grpc.ServerOption) *grpc.Server {
-	c := codec{CodecV2: encoding.GetCodecV2(proto.Name), sent: m.countResults}
+func newGRPC(respond Responder, m *metrics, h healthv1.HealthServer, maxRequest, slots int, o ...grpc.ServerOption) *grpc.Server {
 	srv := grpc.NewServer(append(o,
 		grpc.MaxRecvMsgSize(maxRequest<<20),
-		grpc.MaxConcurrentStreams(parallelCalls()),
-		// Decoding is deeply recursive. A goroutine of its own for each call
-		// would grow its stack anew each time, for a twentieth of a small call.
-		grpc.NumStreamWorkers(parallelCalls()),
-		grpc.ForceServerCodecV2(c),
+		// Without these gRPC reads all requests while they wait for a slot.
+		grpc.StaticStreamWindowSize(window),
+		grpc.StaticConnWindowSize(256*window),
+		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 		grpc.UnaryInterceptor(m.grpc.UnaryServerInterceptor()))...)
 
-	s := &service{fn: fn, log: log, metrics: m, codec: c, maxRequest: maxRequest}
+	s := &service{respond: respond, metrics: m, slots: make(chan struct{}, slots)}
 	s.register(srv, serviceV1)
 	s.register(srv, serviceV1Beta1)
 	healthv1.RegisterHealthServer(srv, h)
@@ -189,7 +205,7 @@ func newGRPC(fn fnv1.FunctionRunnerServiceServer, log Logger, m *metrics, h heal
 
 // newHTTP answers the probes of kubelet, which cannot show a client certificate
 // to gRPC's health service, and the scrapes of Prometheus.
-func newHTTP(m *metrics, h healthv1.HealthServer) *http.Server {
+func newHTTP(m *metrics, h healthv1.HealthServer, idle time.Duration) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/livez", func(w http.ResponseWriter, _ *http.Request) {
@@ -203,5 +219,5 @@ func newHTTP(m *metrics, h healthv1.HealthServer) *http.Server {
 		}
 		fmt.Fprintln(w, "ok") //nolint:errcheck // The prober is gone.
 	})
-	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: idle}
 }
