@@ -66,7 +66,7 @@ lint: $(BIN)/golangci-lint ## Run the linters, on every module.
 .PHONY: soak
 soak: export SOAK ?= 10m
 soak: ## Load the function for SOAK (10 minutes): memory stays bounded and does not grow.
-	go test -tags soak -count=1 -timeout 1h -run TestSoak -v .
+	go test -tags soak -count=1 -timeout 1h -run TestSoak -v ./server
 
 # --- Speed ---------------------------------------------------------------------
 

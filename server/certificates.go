@@ -20,22 +20,21 @@ const (
 	caFile   = "ca.crt"
 )
 
-// certificates are the server's key pair and the CA that vouches for clients,
-// in a directory that others rewrite while we run.
+// certificates are the server's key pair and the CA of its clients, in a directory
+// that changes while the server runs.
 //
-// They are read anew at each handshake, which costs little beside the handshake
-// itself and leaves no interval in which a rotation is not seen, no watch to
-// lose when Kubernetes swaps the ..data symlink, and nothing to stop. grpc-go's
-// pemfile provider was the alternative: it reads on a timer, cannot report that
-// the first read failed, and says that a later one did only through grpclog,
-// which is silent by default.
+// Each handshake reads them, which costs little compared with the handshake itself
+// and needs no timer and no watch, which can break when Kubernetes swaps the ..data
+// symlink. The alternative was grpc-go's pemfile provider: it reads on a timer,
+// does not report that the first read failed, and reports later errors only to
+// grpclog, which is silent by default.
 type certificates struct {
 	dir string
 	log Logger
 
 	mu      sync.Mutex
 	current *keyring
-	trouble string
+	failure string
 }
 
 // A keyring is one consistent content of the directory.
@@ -54,7 +53,7 @@ func loadCertificates(dir string, log Logger) (*certificates, error) {
 	return &certificates{dir: dir, log: log, current: first}, nil
 }
 
-// tlsConfig returns a configuration that looks at the directory for each client.
+// tlsConfig returns a configuration that reads the directory for each client.
 func (c *certificates) tlsConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -64,30 +63,29 @@ func (c *certificates) tlsConfig() *tls.Config {
 	}
 }
 
-// latest returns what the directory holds now or, while that is missing, half
-// written or does not fit together, what it held when it last was in order. It
-// logs a trouble once, not once per handshake.
+// latest returns the content of the directory or, while that is missing,
+// half-written or does not match, the last good content. It logs an error once, not
+// for each handshake.
 func (c *certificates) latest() *keyring {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
 	next, err := readKeyring(c.dir, c.current)
 	if err != nil {
-		if err.Error() != c.trouble {
+		if err.Error() != c.failure {
 			c.log.Error("Cannot load rotated TLS certificates, keeping the last good ones", "error", err.Error(), "dir", c.dir)
 		}
-		c.trouble = err.Error()
+		c.failure = err.Error()
 		return c.current
 	}
 	if next != c.current {
 		c.log.Info("Loaded rotated TLS certificates", "dir", c.dir, "expiry", next.expiry[certFile])
 	}
-	c.current, c.trouble = next, ""
+	c.current, c.failure = next, ""
 	return c.current
 }
 
-// readKeyring returns the content of the directory, which is current itself
-// where nothing changed.
+// readKeyring returns the content of the directory, or current if nothing changed.
 func readKeyring(dir string, current *keyring) (*keyring, error) {
 	k := &keyring{}
 	for i, name := range []string{certFile, keyFile, caFile} {
@@ -106,7 +104,7 @@ func readKeyring(dir string, current *keyring) (*keyring, error) {
 	return k, nil
 }
 
-// parse fills in what follows from the files.
+// parse derives the configuration and the expiry from the files.
 func (k *keyring) parse() error {
 	chain, err := parseCertificates(k.files[0])
 	if err != nil {
@@ -129,17 +127,17 @@ func (k *keyring) parse() error {
 		Certificates: []tls.Certificate{pair},
 		ClientCAs:    pool,
 		ClientAuth:   tls.RequireAndVerifyClientCert,
-		// A resumed session would let a client in that the CA of today does
-		// not vouch for. Crossplane resumes none.
+		// A resumed session would accept a client that the current CA did not sign.
+		// Crossplane resumes none.
 		SessionTicketsDisabled: true,
 	}
 	k.expiry = map[string]time.Time{certFile: firstExpiry(chain), caFile: firstExpiry(authorities)}
 	return nil
 }
 
-// parseCertificates reads each certificate of a PEM file. Unlike
-// x509.CertPool.AppendCertsFromPEM and tls.X509KeyPair it does not pass over
-// one that is cut off: the file is being written.
+// parseCertificates parses each certificate of a PEM file. Unlike
+// x509.CertPool.AppendCertsFromPEM and tls.X509KeyPair it fails for a truncated
+// one, because the file is being written.
 func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 	var certs []*x509.Certificate
 	for {

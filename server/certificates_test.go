@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/crossplane-contrib/function-markdownview/server/servertest"
 )
 
 func TestCertificatesKeepLastGood(t *testing.T) {
@@ -19,10 +17,10 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 		spoil  func(t *testing.T, dir string)
 	}{
 		"KeyNotYetWritten": {
-			reason: "A new certificate beside the old key is a pair half written.",
+			reason: "A new certificate beside the old key is a half-written pair.",
 			spoil: func(t *testing.T, dir string) {
-				cert, _ := servertest.NewCA(t).Issue(t, "server", time.Now().Add(time.Hour))
-				servertest.Write(t, filepath.Join(dir, "tls.crt"), cert)
+				cert, _ := newCA(t).issue(t, "server", time.Now().Add(time.Hour))
+				write(t, filepath.Join(dir, "tls.crt"), cert)
 			},
 		},
 		"CertificateCutOff": {
@@ -30,42 +28,42 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 			spoil:  func(t *testing.T, dir string) { cutOff(t, filepath.Join(dir, "tls.crt")) },
 		},
 		"ChainCutOff": {
-			reason: "A certificate whose intermediate is cut off would be refused by clients.",
+			reason: "A certificate whose intermediate is cut off would be rejected by clients.",
 			spoil: func(t *testing.T, dir string) {
 				path := filepath.Join(dir, "tls.crt")
-				servertest.Write(t, path, append(read(t, path), servertest.NewCA(t).PEM[:100]...))
+				write(t, path, append(read(t, path), newCA(t).PEM[:100]...))
 			},
 		},
 		"KeyEmpty": {
 			reason: "A file is empty between its creation and the first write.",
-			spoil:  func(t *testing.T, dir string) { servertest.Write(t, filepath.Join(dir, "tls.key"), nil) },
+			spoil:  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "tls.key"), nil) },
 		},
 		"KeyMissing": {
 			reason: "A file is missing while another takes its place.",
 			spoil:  func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "tls.key")) },
 		},
 		"CAEmpty": {
-			reason: "An empty CA would refuse every client.",
-			spoil:  func(t *testing.T, dir string) { servertest.Write(t, filepath.Join(dir, "ca.crt"), nil) },
+			reason: "An empty CA would reject every client.",
+			spoil:  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "ca.crt"), nil) },
 		},
 		"SecondCACutOff": {
-			reason: "A bundle of two CAs whose second is cut off would refuse the clients of that one.",
+			reason: "A bundle of two CAs whose second is cut off would reject the clients of that one.",
 			spoil: func(t *testing.T, dir string) {
 				path := filepath.Join(dir, "ca.crt")
-				servertest.Write(t, path, append(read(t, path), servertest.NewCA(t).PEM[:100]...))
+				write(t, path, append(read(t, path), newCA(t).PEM[:100]...))
 			},
 		},
 		"CANotACertificate": {
 			reason: "What does not parse is no CA.",
 			spoil: func(t *testing.T, dir string) {
-				servertest.Write(t, filepath.Join(dir, "ca.crt"), []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))
+				write(t, filepath.Join(dir, "ca.crt"), []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))
 			},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			servertest.NewCA(t).WriteServer(t, dir)
+			newCA(t).writeServer(t, dir)
 			log := &bytes.Buffer{}
 			c, err := loadCertificates(dir, NewLogger(log, false))
 			if err != nil {
@@ -83,9 +81,9 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 				t.Errorf("%s\nmessages of a failed rotation: -want, +got:\n%s\n%s", tc.reason, diff, log)
 			}
 
-			servertest.NewCA(t).WriteServer(t, dir)
-			mended := c.latest()
-			if mended == good {
+			newCA(t).writeServer(t, dir)
+			fixed := c.latest()
+			if fixed == good {
 				t.Errorf("%s\nlatest(): did not load the rotation once it was complete:\n%s", tc.reason, log)
 			}
 
@@ -100,7 +98,7 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 
 func TestCertificatesUnchanged(t *testing.T) {
 	dir := t.TempDir()
-	servertest.NewCA(t).WriteServer(t, dir)
+	newCA(t).writeServer(t, dir)
 	log := &bytes.Buffer{}
 	c, err := loadCertificates(dir, NewLogger(log, false))
 	if err != nil {
@@ -118,14 +116,14 @@ func TestCertificatesUnchanged(t *testing.T) {
 // the files go through, to another folder.
 func TestCertificatesSwappedLikeASecret(t *testing.T) {
 	dir := t.TempDir()
-	servertest.NewCA(t).WriteSecret(t, dir, "v1")
+	newCA(t).writeSecret(t, dir, "v1")
 	c, err := loadCertificates(dir, NewLogger(&bytes.Buffer{}, false))
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := c.latest()
 
-	servertest.NewCA(t).WriteSecret(t, dir, "v2")
+	newCA(t).writeSecret(t, dir, "v2")
 	after := c.latest()
 	if after == before {
 		t.Error("latest(): did not follow the symlink to the new folder")
@@ -137,7 +135,7 @@ func TestCertificatesSwappedLikeASecret(t *testing.T) {
 
 func TestLoadCertificatesFails(t *testing.T) {
 	dir := t.TempDir()
-	servertest.NewCA(t).WriteServer(t, dir)
+	newCA(t).writeServer(t, dir)
 	remove(t, filepath.Join(dir, "ca.crt"))
 
 	_, err := loadCertificates(dir, NewLogger(&bytes.Buffer{}, false))
@@ -148,9 +146,9 @@ func TestLoadCertificatesFails(t *testing.T) {
 }
 
 func TestFirstExpiry(t *testing.T) {
-	ca := servertest.NewCA(t)
-	late, _ := ca.Issue(t, "late", time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
-	early, _ := ca.Issue(t, "early", time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC))
+	ca := newCA(t)
+	late, _ := ca.issue(t, "late", time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
+	early, _ := ca.issue(t, "early", time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC))
 	certs, err := parseCertificates(append(late, early...))
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +161,7 @@ func TestFirstExpiry(t *testing.T) {
 func cutOff(t *testing.T, path string) {
 	t.Helper()
 	b := read(t, path)
-	servertest.Write(t, path, b[:len(b)/2])
+	write(t, path, b[:len(b)/2])
 }
 
 func read(t *testing.T, path string) []byte {

@@ -1,38 +1,43 @@
 package server
 
 import (
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 )
 
-// maxResponse is the size in bytes of the largest response that Crossplane
-// reads. It sets no limit of its own, so that grpc-go's default stands:
-// https://github.com/crossplane/crossplane/blob/v2.4.0/internal/xfn/function_runner.go
-const maxResponse = 4 << 20
+// A request is a RunFunctionRequest, and a response a RunFunctionResponse in
+// parts, both in protobuf's wire format.
+type (
+	request  []byte
+	response [][]byte
+)
 
-// A codec is gRPC's codec for protobuf that sends a small fatal response in
-// place of one that Crossplane would not read. It measures what was encoded
-// anyway: an interceptor would have to walk each response once more, and a
-// send limit of gRPC would end the call with an error before we could answer.
+// A codec passes the bytes of the function's messages through, and leaves other
+// messages, those of health checks, to gRPC's codec for protobuf.
 type codec struct {
 	encoding.CodecV2
+}
 
-	sent func(*fnv1.RunFunctionResponse)
+// Unmarshal decodes a message.
+func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	req, ok := v.(*request)
+	if !ok {
+		return c.CodecV2.Unmarshal(data, v)
+	}
+	// A copy, because the response shares its memory and gRPC reuses data.
+	*req = data.Materialize()
+	return nil
 }
 
 // Marshal encodes a message.
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
-	data, err := c.CodecV2.Marshal(v)
-	rsp, ok := v.(*fnv1.RunFunctionResponse)
-	if err != nil || !ok {
-		return data, err
+	rsp, ok := v.(response)
+	if !ok {
+		return c.CodecV2.Marshal(v)
 	}
-	if data.Len() > maxResponse {
-		rsp = tooLarge(rsp, data.Len())
-		data.Free()
-		data, err = c.CodecV2.Marshal(rsp)
+	data := make(mem.BufferSlice, len(rsp))
+	for i, part := range rsp {
+		data[i] = mem.SliceBuffer(part)
 	}
-	c.sent(rsp)
-	return data, err
+	return data, nil
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 )
 
-// A Logger writes structured JSON. It is the logging.Logger of
-// crossplane-runtime, and has Error beside: a recovered panic or a failed
-// rotation must reach those who watch for level=ERROR.
+// A Logger writes structured JSON. It is a logging.Logger of crossplane-runtime
+// that also has Warn and Error, for alerts on level=ERROR.
 type Logger struct {
 	*slog.Logger
 }
 
-// NewLogger returns a Logger that writes to w, debug messages only when asked.
+// NewLogger returns a Logger that writes to w. It writes debug messages only if
+// debug is set.
 func NewLogger(w io.Writer, debug bool) Logger {
 	level := slog.LevelInfo
 	if debug {

@@ -14,8 +14,8 @@ func TestLogLevels(t *testing.T) {
 		debug  bool
 		want   int
 	}{
-		"Info":  {reason: "Debug messages are left out unless asked for.", want: 1},
-		"Debug": {reason: "Debug messages are written when asked for.", debug: true, want: 2},
+		"Info":  {reason: "A Logger omits debug messages by default.", want: 1},
+		"Debug": {reason: "A Logger writes debug messages if debug is set.", debug: true, want: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := &bytes.Buffer{}

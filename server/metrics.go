@@ -1,16 +1,15 @@
 package server
 
 import (
-	"strings"
-
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	grpcprometheus "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// metrics are what /metrics shows. docs/metrics.md explains each of them; a test
-// holds the two together.
+// metrics are the metrics of the server. docs/metrics.md describes each of them, and
+// a test compares the two.
 type metrics struct {
 	registry *prometheus.Registry
 	grpc     *grpcprometheus.ServerMetrics
@@ -28,31 +27,36 @@ func newMetrics() *metrics {
 		}, []string{"severity", "reason"}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "function_markdownview_panics_total",
-			Help: "Panics that were turned into a fatal result.",
+			Help: "Panics that the function recovered from and returned as a fatal result.",
 		}),
 	}
 	m.registry.MustRegister(m.grpc, m.results, m.panics, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	// PromQL's increase() does not count the first result of a series that starts with it.
+	for _, r := range fn.Results() {
+		m.results.WithLabelValues(r.Severity, r.Reason)
+	}
 	return m
 }
 
-// countResults counts each result of a response. Reasons are few constants of
-// the function, so that they will do as a label.
-func (m *metrics) countResults(rsp *fnv1.RunFunctionResponse) {
-	for _, r := range rsp.GetResults() {
-		severity := strings.ToLower(strings.TrimPrefix(r.GetSeverity().String(), "SEVERITY_"))
-		m.results.WithLabelValues(severity, r.GetReason()).Inc()
+// count counts the results of a response.
+func (m *metrics) count(results []fn.Result) {
+	for _, r := range results {
+		m.results.WithLabelValues(r.Severity, r.Reason).Inc()
+		if r.Reason == fn.ReasonPanic {
+			m.panics.Inc()
+		}
 	}
 }
 
-// watch registers the expiry of the certificates. Each scrape looks at the
-// directory, so that a rotation is noticed, or complained about, even where no
-// client connects.
+// watch registers the expiry of the certificates. Each scrape reads the directory,
+// so that the server loads a rotation, or logs its failure, even if no client
+// connects.
 func (m *metrics) watch(c *certificates) {
 	for _, file := range []string{certFile, caFile} {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name:        "function_markdownview_certificate_expiry_timestamp_seconds",
-			Help:        "When the certificate in use expires, in seconds since 1970; of several in the file the first to expire.",
+			Help:        "When the certificate expires, in seconds since 1970. If the file has several, the first expiry.",
 			ConstLabels: prometheus.Labels{"file": file},
 		}, func() float64 { return float64(c.latest().expiry[file].Unix()) }))
 	}

@@ -1,32 +1,92 @@
 package server
 
 import (
-	"context"
+	"bufio"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/google/go-cmp/cmp"
 )
 
-// docs/metrics.md has a row for each metric that a server with mTLS shows, and
-// for no other. Those of the Go runtime and the process are not ours to explain.
+// docs/metrics.md has a row for each metric that a server with mTLS exposes, and
+// for no other, except for those of the Go runtime and the process.
 func TestMetricsAreDocumented(t *testing.T) {
-	r := serve(t, func(context.Context, *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-		return &fnv1.RunFunctionResponse{Results: []*fnv1.Result{fatal("Reason", "message")}}, nil
-	}, times{})
-	if _, err := r.call(t, &fnv1.RunFunctionRequest{}); err != nil {
-		t.Fatal(err)
-	}
-
+	r := serve(t, echo, times{})
 	doc, err := os.ReadFile("../docs/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(documented(string(doc)), exposed(r.scrape(t))); diff != "" {
+	_, text := r.get(t, "/metrics")
+	if diff := cmp.Diff(documented(string(doc)), exposed(text)); diff != "" {
 		t.Errorf("metrics: -docs/metrics.md, +/metrics:\n%s", diff)
 	}
+}
+
+// Idle connections to the metrics port do not exhaust memory: their number is
+// limited, and the next one is served when one of them closes.
+func TestMetricsConnectionLimit(t *testing.T) {
+	r := serve(t, echo, times{})
+	var idle []net.Conn
+	for range maxConnections {
+		conn := r.connect(t)
+		if err := livez(conn, patience); err != nil {
+			t.Fatal(err)
+		}
+		idle = append(idle, conn)
+	}
+
+	next := r.connect(t)
+	if err := livez(next, 200*time.Millisecond); err == nil {
+		t.Errorf("/livez beside %d idle connections: want no response", maxConnections)
+	}
+	_ = idle[0].Close()
+	if err := livez(next, patience); err != nil {
+		t.Errorf("/livez after an idle connection closed: %v", err)
+	}
+}
+
+func TestMetricsIdleTimeout(t *testing.T) {
+	r := serve(t, echo, times{idle: 10 * time.Millisecond})
+	conn := r.connect(t)
+	if err := livez(conn, patience); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("an idle connection: want it closed, got %v", err)
+	}
+}
+
+// connect opens a connection to the metrics port.
+func (r *running) connect(t *testing.T) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", r.metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// livez gets /livez and leaves the connection open.
+func livez(conn net.Conn, timeout time.Duration) error {
+	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		return err
+	}
+	rsp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return err
+	}
+	defer rsp.Body.Close() //nolint:errcheck // It is read.
+	_, err = io.Copy(io.Discard, rsp.Body)
+	return err
 }
 
 // A metric as the table has it.

@@ -1,8 +1,7 @@
-// Package server serves a composition function the way those who operate it
-// need: certificates that rotate under it, an end that loses no call, a panic
-// that stays with the call that caused it, limits that explain themselves,
-// probes and metrics. It stands in for the Serve of function-sdk-go, which has
-// none of these, and knows nothing of what the function does.
+// Package server serves the function for production: it reloads certificates,
+// fails no call when it stops, bounds memory, and has probes and metrics. The
+// Serve of function-sdk-go has none of these but metrics. The package passes
+// requests and responses through as bytes, and does not know what is in them.
 package server
 
 import (
@@ -11,12 +10,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
 	"time"
 
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -27,7 +26,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// Options say where and how to serve.
+// Options configure the server.
 type Options struct {
 	// Network and Address to listen on, as net.Listen takes them.
 	Network string
@@ -36,64 +35,83 @@ type Options struct {
 	// TLSCertsDir holds tls.crt, tls.key, and the ca.crt of clients.
 	TLSCertsDir string
 
-	// Insecure serves plain text to anyone. Meant for development: Crossplane
-	// always speaks mTLS.
+	// Insecure serves plain text to every client. It is for development: Crossplane
+	// always uses mTLS. A metrics address that is in use is then a warning, because
+	// another function may have the port.
 	Insecure bool
 
 	// MaxRecvMessageSize is the size in MiB of the largest request.
 	MaxRecvMessageSize int
 
-	// MetricsAddress is where HTTP answers /metrics, /livez and /readyz. Empty
-	// means nowhere.
+	// MetricsAddress is the address of the HTTP server for /metrics, /livez and
+	// /readyz. Empty means none.
 	MetricsAddress string
 }
 
-// maxRequestSize in MiB is what protobuf decodes at most.
-const maxRequestSize = 2047
+const (
+	// maxRequestSize in MiB is the largest message of protobuf.
+	maxRequestSize = 2047
 
-// parallelCalls returns how many calls of one client are in work at a time; more
-// wait at the client. Crossplane reconciles 100 XRs at once by default, a
-// function computes and never waits: twice as many calls as CPUs keep all of them
-// busy while requests arrive, and any more only cost memory for their requests,
-// and time for the garbage collector. On a large node eight are thousands in a
-// second, and no more memory than on a small one.
-func parallelCalls() uint32 {
-	return uint32(min(2*runtime.GOMAXPROCS(0), 8)) //nolint:gosec // From 2 to 8.
+	// window is the number of bytes that gRPC reads of a request that waits for a
+	// slot: the smallest that gRPC accepts.
+	window = 64 << 10
+
+	// maxConnections is the number of connections to the metrics port, which needs
+	// no certificate. kubelet and Prometheus use a few.
+	maxConnections = 256
+)
+
+// requestSlots returns how many requests the server reads and handles at a time,
+// for a memory limit in bytes and a request size in MiB. Crossplane sends up to 100
+// at once by default.
+//
+// A request takes three times its size: in the frames of HTTP/2, as one slice, and
+// as the slices of earlier requests that the garbage collector has not yet freed.
+// More than two requests per CPU only wait for each other.
+func requestSlots(limit int64, maxRequest int) int {
+	fit := int(limit / (3 * int64(maxRequest) << 20))
+	return max(1, min(fit, 2*runtime.GOMAXPROCS(0)))
 }
 
-// Times that tests shorten.
+// times are durations that tests shorten.
 type times struct {
-	// drain is how long we go on as before once told to stop, so that clients
-	// find our successor before we turn them away: Crossplane asks DNS for
-	// others only when a connection ends, and at most each 30 seconds. Longer
-	// than the 5 seconds for which CoreDNS serves a stale answer.
+	// drain is how long the server still serves after it is told to stop, so that
+	// clients find its successor: Crossplane resolves the name again only when a
+	// connection closes, and at most every 30 seconds. It is longer than the 5
+	// seconds for which CoreDNS caches.
 	drain time.Duration
 
-	// grace is how long running calls may then take. With drain it stays below
-	// the 30 seconds that Kubernetes gives a pod by default.
+	// grace is how long running calls may then take. Together with drain it is
+	// below the 30 seconds that Kubernetes gives a pod by default.
 	grace time.Duration
 
-	// connectionAge is how long a connection lives before the client is asked,
-	// without a call lost, to make a new one. It then finds replicas that came
-	// since, and is judged by the certificates of that day.
+	// idle is how long a connection to the metrics port stays open between requests.
+	idle time.Duration
+
+	// connectionAge is how long a connection stays open before the client has to
+	// open a new one, which fails no call. The client then finds new replicas, and
+	// both sides verify the current certificates.
 	connectionAge time.Duration
 }
 
-// Run serves the function until the context ends, and then until running calls
-// have ended too. The end of the context is no error.
-func Run(ctx context.Context, fn fnv1.FunctionRunnerServiceServer, log Logger, o Options) error {
-	t := times{drain: 6 * time.Second, grace: 20 * time.Second, connectionAge: 10 * time.Minute}
+// Run serves the function until the context is done, and then until running calls
+// have ended. It returns nil when the context is done.
+func Run(ctx context.Context, respond Responder, log Logger, o Options) error {
+	t := times{drain: 6 * time.Second, grace: 20 * time.Second, connectionAge: 10 * time.Minute, idle: 10 * time.Second}
 	if o.Insecure {
-		t.drain = 0 // In development no successor is waited for.
+		t.drain = 0 // In development there is no successor.
 	}
-	return run(ctx, fn, log, o, t)
+	return run(ctx, respond, log, o, t)
 }
 
-func run(ctx context.Context, fn fnv1.FunctionRunnerServiceServer, log Logger, o Options, t times) error {
+func run(ctx context.Context, respond Responder, log Logger, o Options, t times) error {
 	if o.MaxRecvMessageSize < 1 || o.MaxRecvMessageSize > maxRequestSize {
 		return fmt.Errorf("cannot accept requests: --max-recv-message-size is %d, must be from 1 to %d MiB", o.MaxRecvMessageSize, maxRequestSize)
 	}
-	tuneCollector(os.DirFS("/sys/fs/cgroup"))
+	limit, err := memlimit.Set(memlimit.WithRatio(0.8))
+	if err != nil {
+		log.Warn("Cannot read the memory limit of the container", "error", err.Error())
+	}
 	m := newMetrics()
 
 	creds, err := transportCredentials(o, log, m)
@@ -107,17 +125,18 @@ func run(ctx context.Context, fn fnv1.FunctionRunnerServiceServer, log Logger, o
 	defer lis.Close() //nolint:errcheck // Serving closes it as well.
 
 	h := health.NewServer()
-	srv := newGRPC(fn, log, m, h, o.MaxRecvMessageSize, grpc.Creds(creds),
-		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: t.connectionAge}))
+	srv := newGRPC(respond, m, h, o.MaxRecvMessageSize, requestSlots(limit, o.MaxRecvMessageSize), grpc.Creds(creds),
+		// A client that is gone must not keep its slots until TCP gives up.
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: t.connectionAge, Time: 30 * time.Second}))
 	failed := make(chan error, 2)
 
-	if o.MetricsAddress != "" {
-		web, err := net.Listen("tcp", o.MetricsAddress)
-		if err != nil {
-			return fmt.Errorf("cannot listen for metrics: %w", err)
-		}
-		s := newHTTP(m, h)
-		defer s.Close() //nolint:errcheck // We are at the end.
+	web, err := listenMetrics(o, log)
+	if err != nil {
+		return err
+	}
+	if web != nil {
+		s := newHTTP(m, h, t.idle)
+		defer s.Close() //nolint:errcheck // The process ends.
 		go func() { failed <- s.Serve(web) }()
 		log.Info("Serving metrics and probes", "address", web.Addr().String())
 	}
@@ -137,7 +156,24 @@ func run(ctx context.Context, fn fnv1.FunctionRunnerServiceServer, log Logger, o
 	return nil
 }
 
-// stop refuses new calls and waits for the running ones, but not for ever.
+// listenMetrics returns the listener for metrics and probes, or nil if there is
+// none.
+func listenMetrics(o Options, log Logger) (net.Listener, error) {
+	if o.MetricsAddress == "" {
+		return nil, nil
+	}
+	lis, err := net.Listen("tcp", o.MetricsAddress)
+	if err != nil && o.Insecure {
+		log.Warn("Cannot serve metrics and probes", "error", err.Error())
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen for metrics: %w", err)
+	}
+	return netutil.LimitListener(lis, maxConnections), nil
+}
+
+// stop rejects new calls and waits for running ones, for the grace period at most.
 func stop(srv *grpc.Server, log Logger, grace time.Duration) {
 	done := make(chan struct{})
 	go func() {
@@ -168,18 +204,17 @@ func transportCredentials(o Options, log Logger, m *metrics) (credentials.Transp
 	return credentials.NewTLS(c.tlsConfig()), nil
 }
 
-func newGRPC(fn fnv1.FunctionRunnerServiceServer, log Logger, m *metrics, h healthv1.HealthServer, maxRequest int, o ...grpc.ServerOption) *grpc.Server {
-	c := codec{CodecV2: encoding.GetCodecV2(proto.Name), sent: m.countResults}
+func newGRPC(respond Responder, m *metrics, h healthv1.HealthServer, maxRequest, slots int, o ...grpc.ServerOption) *grpc.Server {
 	srv := grpc.NewServer(append(o,
 		grpc.MaxRecvMsgSize(maxRequest<<20),
-		grpc.MaxConcurrentStreams(parallelCalls()),
-		// Decoding is deeply recursive. A goroutine of its own for each call
-		// would grow its stack anew each time, for a twentieth of a small call.
-		grpc.NumStreamWorkers(parallelCalls()),
-		grpc.ForceServerCodecV2(c),
+		// With gRPC's dynamic windows, requests that wait for a slot are read into
+		// memory. The window of a connection holds those of 256 waiting requests.
+		grpc.StaticStreamWindowSize(window),
+		grpc.StaticConnWindowSize(256*window),
+		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 		grpc.UnaryInterceptor(m.grpc.UnaryServerInterceptor()))...)
 
-	s := &service{fn: fn, log: log, metrics: m, codec: c, maxRequest: maxRequest}
+	s := &service{respond: respond, metrics: m, slots: make(chan struct{}, slots)}
 	s.register(srv, serviceV1)
 	s.register(srv, serviceV1Beta1)
 	healthv1.RegisterHealthServer(srv, h)
@@ -187,13 +222,13 @@ func newGRPC(fn fnv1.FunctionRunnerServiceServer, log Logger, m *metrics, h heal
 	return srv
 }
 
-// newHTTP answers the probes of kubelet, which cannot show a client certificate
-// to gRPC's health service, and the scrapes of Prometheus.
-func newHTTP(m *metrics, h healthv1.HealthServer) *http.Server {
+// newHTTP returns the HTTP server for Prometheus, and for the probes of kubelet,
+// which has no client certificate for gRPC's health service.
+func newHTTP(m *metrics, h healthv1.HealthServer, idle time.Duration) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/livez", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintln(w, "ok") //nolint:errcheck // The prober is gone.
+		fmt.Fprintln(w, "ok") //nolint:errcheck // The client is gone.
 	})
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
 		rsp, err := h.Check(r.Context(), &healthv1.HealthCheckRequest{})
@@ -201,7 +236,7 @@ func newHTTP(m *metrics, h healthv1.HealthServer) *http.Server {
 			http.Error(w, "not serving", http.StatusServiceUnavailable)
 			return
 		}
-		fmt.Fprintln(w, "ok") //nolint:errcheck // The prober is gone.
+		fmt.Fprintln(w, "ok") //nolint:errcheck // The client is gone.
 	})
-	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: idle}
 }

@@ -1,140 +1,167 @@
 package server
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/resolver"
+	"google.golang.org/grpc/resolver/manual"
 
-	"github.com/crossplane-contrib/function-markdownview/server/servertest"
+	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// patience is how long a test waits for what should come at once, also on a
-// machine that is busy with something else.
-const patience = time.Minute
-
-// A function is a stand-in for the function: this package serves any.
-type function func(context.Context, *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error)
-
-type functionServer struct {
-	fnv1.UnimplementedFunctionRunnerServiceServer
-	function
+func TestMutualTLS(t *testing.T) {
+	r := serve(t, echo, times{})
+	foreign := newCA(t)
+	changed := func(change func(*tls.Config)) credentials.TransportCredentials {
+		c := r.client(t)
+		change(c)
+		return credentials.NewTLS(c)
+	}
+	cases := map[string]struct {
+		reason   string
+		creds    credentials.TransportCredentials
+		rejected bool
+	}{
+		"Crossplane": {
+			reason: "The server accepts a client whose certificate the CA signed.",
+			creds:  r.creds(t),
+		},
+		"TLS13": {
+			reason: "The server speaks TLS 1.3.",
+			creds:  changed(func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 }),
+		},
+		"TLS12": {
+			reason: "The server speaks TLS 1.2.",
+			creds:  changed(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }),
+		},
+		"TLS11": {
+			reason:   "The server speaks no older version.",
+			creds:    changed(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
+			rejected: true,
+		},
+		"PlainText": {
+			reason:   "The server rejects plain text.",
+			creds:    insecure.NewCredentials(),
+			rejected: true,
+		},
+		"NoCertificate": {
+			reason:   "The server rejects a client without a certificate.",
+			creds:    changed(func(c *tls.Config) { c.Certificates = nil }),
+			rejected: true,
+		},
+		"ForeignCertificate": {
+			reason:   "The server rejects a certificate that another CA signed.",
+			creds:    credentials.NewTLS(foreign.client(t, r.ca, time.Now().Add(time.Hour))),
+			rejected: true,
+		},
+		"ExpiredCertificate": {
+			reason:   "The server rejects a certificate that has expired.",
+			creds:    credentials.NewTLS(r.ca.client(t, r.ca, time.Now().Add(-time.Hour))),
+			rejected: true,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := tryCall(t, r.address, tc.creds)
+			if tc.rejected != (err != nil) {
+				t.Errorf("%s\nRunFunction(...): want rejected %t, got error %v", tc.reason, tc.rejected, err)
+			}
+		})
+	}
 }
 
-func (f functionServer) RunFunction(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-	return f.function(ctx, req)
-}
-
-// echo answers with the desired state of the request.
-func echo(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-	return &fnv1.RunFunctionResponse{Meta: &fnv1.ResponseMeta{Tag: req.GetMeta().GetTag()}, Desired: req.GetDesired()}, nil
-}
-
-// A running server.
-type running struct {
-	address string
-	metrics string
-	tls     *tls.Config
-	log     *syncBuffer
-	stop    context.CancelFunc
-	done    <-chan error
-}
-
-// serve runs a function with mTLS at free ports until the test ends.
-func serve(t *testing.T, f function, tm times) *running {
-	t.Helper()
-	dir := t.TempDir()
-	ca := servertest.NewCA(t)
-	ca.WriteServer(t, dir)
-
-	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{tls: ca.Client(t, ca, time.Now().Add(time.Hour)), log: &syncBuffer{}, stop: cancel}
-	done := make(chan error, 1)
-	r.done = done
-	go func() {
-		done <- run(ctx, functionServer{function: f}, NewLogger(r.log, true), Options{
-			Network:            "tcp",
-			Address:            "localhost:0",
-			TLSCertsDir:        dir,
-			MaxRecvMessageSize: 1,
-			MetricsAddress:     "localhost:0",
-		}, tm)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if t.Failed() {
-			t.Logf("log of the server:\n%s", r.log)
+// A resumed session would be accepted with a certificate of a former CA.
+func TestNoSessionIsResumed(t *testing.T) {
+	r := serve(t, echo, times{})
+	client := r.client(t)
+	client.NextProtos = []string{"h2"}
+	client.ClientSessionCache = tls.NewLRUClientSessionCache(1)
+	for range 2 {
+		conn, err := tls.Dial("tcp", r.address, client)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	r.metrics = r.log.await(t, "Serving metrics and probes")["address"].(string)
-	r.address = r.log.await(t, "Serving the function")["address"].(string)
-	return r
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if conn.ConnectionState().DidResume {
+			t.Error("a connection resumed the session of the one before")
+		}
+		_ = conn.Close()
+	}
 }
 
-func (r *running) dial(t *testing.T) *grpc.ClientConn {
-	t.Helper()
-	conn, err := grpc.NewClient(r.address, grpc.WithTransportCredentials(credentials.NewTLS(r.tls)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return conn
-}
+// Certificates and CA are replaced during calls, the way kubelet does it.
+func TestRotation(t *testing.T) {
+	dir := t.TempDir()
+	before, after := newCA(t), newCA(t)
+	before.writeSecret(t, dir, "before")
+	r := serveFrom(t, dir, echo, times{})
+	clientBefore := credentials.NewTLS(before.client(t, before, time.Now().Add(time.Hour)))
+	clientAfter := credentials.NewTLS(after.client(t, after, time.Now().Add(time.Hour)))
 
-func (r *running) call(t *testing.T, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	return fnv1.NewFunctionRunnerServiceClient(r.dial(t)).RunFunction(ctx, req)
-}
+	l := startLoad(t, dial(t, r.address, clientBefore), 4, newRequest("rotation", 1000))
+	l.more(t, 20)
+	if err := tryCall(t, r.address, clientAfter); err == nil {
+		t.Fatal("the server accepted a client of the new CA before the rotation")
+	}
 
-// scrape returns the metrics.
-func (r *running) scrape(t *testing.T) string {
-	t.Helper()
-	rsp, err := http.Get("http://" + r.metrics + "/metrics")
-	if err != nil {
-		t.Fatal(err)
+	after.writeSecret(t, dir, "after")
+	if err := tryCall(t, r.address, clientAfter); err != nil {
+		t.Errorf("a client of the new CA after the rotation: %v", err)
 	}
-	defer rsp.Body.Close() //nolint:errcheck // It was read.
-	body, err := io.ReadAll(rsp.Body)
-	if err != nil {
-		t.Fatal(err)
+	if err := tryCall(t, r.address, clientBefore); err == nil {
+		t.Error("the server accepted a new connection of the old CA after the rotation")
 	}
-	return string(body)
+
+	write(t, filepath.Join(dir, "after", "tls.key"), nil)
+	if err := tryCall(t, r.address, clientAfter); err != nil {
+		t.Errorf("a client during a half-written rotation: %v", err)
+	}
+	r.log.await(t, "Cannot load rotated TLS certificates, keeping the last good ones")
+	l.more(t, 20)
+	l.end(t)
 }
 
 func TestStopWaitsForRunningCalls(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
-	r := serve(t, func(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
+	r := serve(t, func(request []byte) (fn.Response, error) {
 		close(entered)
 		<-release
-		return echo(ctx, req)
+		return echo(request)
 	}, times{grace: patience})
 	called := make(chan error, 1)
-	conn := r.dial(t)
+	conn := dial(t, r.address, r.creds(t))
 	go func() {
-		_, err := fnv1.NewFunctionRunnerServiceClient(conn).RunFunction(context.Background(), &fnv1.RunFunctionRequest{})
+		_, err := call(conn, newRequest("running", 10))
 		called <- err
 	}()
 	<-entered
 	r.stop()
-	awaitRefusal(t, r.address)
+	eventually(t, "the server rejects connections", func() bool {
+		conn, err := net.Dial("tcp", r.address)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	})
 	close(release)
 	if err := <-called; err != nil {
-		t.Errorf("RunFunction(...) that was running when told to stop: %v", err)
+		t.Errorf("RunFunction(...) that ran when the server stopped: %v", err)
 	}
 	if err := <-r.done; err != nil {
 		t.Errorf("run(...): %v", err)
@@ -142,17 +169,16 @@ func TestStopWaitsForRunningCalls(t *testing.T) {
 	r.log.await(t, "Stopped")
 }
 
-func TestStopDoesNotWaitForEver(t *testing.T) {
-	entered := make(chan struct{})
-	hang := make(chan struct{})
+func TestStopEndsACallThatHangs(t *testing.T) {
+	entered, hang := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(hang) })
-	r := serve(t, func(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
+	r := serve(t, func(request []byte) (fn.Response, error) {
 		close(entered)
 		<-hang
-		return echo(ctx, req)
+		return echo(request)
 	}, times{grace: time.Millisecond})
-	conn := r.dial(t)
-	go fnv1.NewFunctionRunnerServiceClient(conn).RunFunction(context.Background(), &fnv1.RunFunctionRequest{}) //nolint:errcheck // It never returns.
+	conn := dial(t, r.address, r.creds(t))
+	go call(conn, newRequest("hangs", 10)) //nolint:errcheck // The server ends it.
 	<-entered
 	r.stop()
 	select {
@@ -166,21 +192,95 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 	r.log.await(t, "Stopped with calls still running")
 }
 
-// A connection that has come of age is replaced while calls go on.
+// While the server drains, it is not ready, and serves clients that do not know yet.
+func TestDrain(t *testing.T) {
+	r := serve(t, echo, times{drain: 3 * time.Second, grace: patience})
+	health := healthv1.NewHealthClient(dial(t, r.address, r.creds(t)))
+	check := func(moment, wantHealth string, wantReady int) {
+		t.Helper()
+		rsp, err := health.Check(t.Context(), &healthv1.HealthCheckRequest{})
+		if err != nil || rsp.GetStatus().String() != wantHealth {
+			t.Errorf("health of a server that %s: want %s, got %v, %v", moment, wantHealth, rsp, err)
+		}
+		if code, _ := r.get(t, "/readyz"); code != wantReady {
+			t.Errorf("/readyz of a server that %s: want %d, got %d", moment, wantReady, code)
+		}
+		if code, _ := r.get(t, "/livez"); code != http.StatusOK {
+			t.Errorf("/livez of a server that %s: want 200, got %d", moment, code)
+		}
+	}
+	check("runs", "SERVING", http.StatusOK)
+	r.stop()
+	r.log.await(t, "Stopping")
+	eventually(t, "/readyz fails", func() bool {
+		code, _ := r.get(t, "/readyz")
+		return code != http.StatusOK
+	})
+	check("drains", "NOT_SERVING", http.StatusServiceUnavailable)
+	if err := tryCall(t, r.address, r.creds(t)); err != nil {
+		t.Errorf("a new client while the server drains: %v", err)
+	}
+	if err := <-r.done; err != nil {
+		t.Errorf("run(...): %v", err)
+	}
+}
+
+// Two servers are replaced one after the other during calls.
+func TestRollingPairFailsNoCall(t *testing.T) {
+	dir := t.TempDir()
+	ca := newCA(t)
+	ca.writeServer(t, dir)
+	tm := times{drain: 500 * time.Millisecond, grace: patience}
+	one, two := serveFrom(t, dir, echo, tm), serveFrom(t, dir, echo, tm)
+
+	dns := manual.NewBuilderWithScheme("function")
+	dns.InitialState(addresses(one, two))
+	creds := credentials.NewTLS(ca.client(t, ca, time.Now().Add(time.Hour)))
+	l := startLoad(t, dial(t, "function:///", creds, grpc.WithResolvers(dns)), 8, newRequest("rolling", 10_000))
+	l.more(t, 100)
+
+	// DNS has a successor while the first drains.
+	one.stop()
+	one.log.await(t, "Stopping")
+	three := serveFrom(t, dir, echo, tm)
+	dns.UpdateState(addresses(one, two, three))
+	if err := <-one.done; err != nil {
+		t.Errorf("run(...) of the first server: %v", err)
+	}
+	l.more(t, 100)
+
+	// DNS still has the second when it is gone.
+	two.stop()
+	if err := <-two.done; err != nil {
+		t.Errorf("run(...) of the second server: %v", err)
+	}
+	l.more(t, 100)
+	dns.UpdateState(addresses(three))
+	l.more(t, 100)
+	l.end(t)
+}
+
+func addresses(servers ...*running) resolver.State {
+	s := resolver.State{}
+	for _, r := range servers {
+		s.Endpoints = append(s.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: r.address, ServerName: "localhost"}}})
+	}
+	return s
+}
+
+// A connection that reaches its maximum age is replaced during calls.
 func TestConnectionAge(t *testing.T) {
 	r := serve(t, echo, times{connectionAge: 20 * time.Millisecond})
-	client := fnv1.NewFunctionRunnerServiceClient(r.dial(t))
+	conn := dial(t, r.address, r.creds(t))
 	connections := map[string]bool{}
-	for deadline := time.Now().Add(patience); len(connections) < 5; {
-		if time.Now().After(deadline) {
-			t.Fatalf("made %d connections, want 5", len(connections))
-		}
+	eventually(t, "5 connections", func() bool {
 		p := &peer.Peer{}
-		if _, err := client.RunFunction(context.Background(), &fnv1.RunFunctionRequest{}, grpc.Peer(p)); err != nil {
+		if _, err := call(conn, newRequest("age", 10), grpc.Peer(p)); err != nil {
 			t.Fatalf("RunFunction(...) while connections are replaced: %v", err)
 		}
 		connections[p.LocalAddr.String()] = true
-	}
+		return len(connections) >= 5
+	})
 }
 
 func TestRunFails(t *testing.T) {
@@ -189,6 +289,8 @@ func TestRunFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close() //nolint:errcheck // The test is over.
+	dir := t.TempDir()
+	newCA(t).writeServer(t, dir)
 
 	cases := map[string]struct {
 		reason  string
@@ -196,12 +298,12 @@ func TestRunFails(t *testing.T) {
 		want    string
 	}{
 		"NoCredentials": {
-			reason:  "Plain text must be asked for.",
+			reason:  "Plain text needs a flag.",
 			options: Options{},
 			want:    "cannot serve mTLS: no --tls-certs-dir given, nor --insecure",
 		},
 		"NoCertificates": {
-			reason:  "Without certificates no call could ever succeed.",
+			reason:  "Without certificates no call can succeed.",
 			options: Options{TLSCertsDir: "testdata/none"},
 			want:    "cannot load TLS certificates: open testdata/none/tls.crt: no such file or directory",
 		},
@@ -211,24 +313,24 @@ func TestRunFails(t *testing.T) {
 			want:    "cannot listen for calls: listen tcp " + taken.Addr().String() + ": bind: address already in use",
 		},
 		"MetricsAddressTaken": {
-			reason:  "Metrics and probes that nobody can reach must not go unnoticed.",
-			options: Options{Insecure: true, Network: "tcp", Address: "localhost:0", MetricsAddress: taken.Addr().String()},
+			reason:  "In production, metrics and probes that nobody can reach are an error.",
+			options: Options{TLSCertsDir: dir, Network: "tcp", Address: "localhost:0", MetricsAddress: taken.Addr().String()},
 			want:    "cannot listen for metrics: listen tcp " + taken.Addr().String() + ": bind: address already in use",
 		},
 		"NoRequestSize": {
-			reason:  "A limit of nothing would refuse each request.",
+			reason:  "A limit below 1 MiB rejects every request.",
 			options: Options{Insecure: true, Network: "tcp", Address: "localhost:0", MaxRecvMessageSize: -1},
 			want:    "cannot accept requests: --max-recv-message-size is -1, must be from 1 to 2047 MiB",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			if tc.options.MaxRecvMessageSize == 0 {
 				tc.options.MaxRecvMessageSize = 1
 			}
-			err := Run(ctx, functionServer{function: echo}, NewLogger(io.Discard, false), tc.options)
+			err := Run(ctx, echo, NewLogger(io.Discard, false), tc.options)
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("%s\nRun(...): want error %q, got %v", tc.reason, tc.want, err)
 			}
@@ -236,65 +338,40 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-func TestNoMetricsAddress(t *testing.T) {
-	log := &syncBuffer{}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error)
-	go func() {
-		done <- Run(ctx, functionServer{function: echo}, NewLogger(log, false), Options{Insecure: true, Network: "tcp", Address: "localhost:0", MaxRecvMessageSize: 1})
-	}()
-	log.await(t, "Serving the function")
-	cancel()
-	if err := <-done; err != nil {
-		t.Errorf("Run(...): %v", err)
+func TestInsecure(t *testing.T) {
+	taken, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if strings.Contains(log.String(), "metrics") {
-		t.Errorf("Run(...) without a metrics address: want no metrics server, log:\n%s", log)
+	defer taken.Close() //nolint:errcheck // The test is over.
+
+	cases := map[string]struct {
+		reason         string
+		metricsAddress string
+		warns          bool
+	}{
+		"NoMetricsAddress":    {reason: "An empty address turns metrics off."},
+		"MetricsAddressTaken": {reason: "In development another function may have the port.", metricsAddress: taken.Addr().String(), warns: true},
 	}
-}
-
-// awaitRefusal waits until nothing listens at the address.
-func awaitRefusal(t *testing.T, address string) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			return
-		}
-		_ = conn.Close()
-	}
-	t.Fatalf("%s still accepts connections", address)
-}
-
-// A syncBuffer takes a log that is read while it is written.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
-// await waits for the message and returns its line of the log.
-func (b *syncBuffer) await(t *testing.T, message string) map[string]any {
-	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		for lines := bufio.NewScanner(strings.NewReader(b.String())); lines.Scan(); {
-			line := map[string]any{}
-			if json.Unmarshal(lines.Bytes(), &line) == nil && line["msg"] == message {
-				return line
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			log, done := &syncBuffer{}, make(chan error, 1)
+			go func() {
+				done <- Run(ctx, echo, NewLogger(log, false), Options{Insecure: true, Network: "tcp", Address: "localhost:0", MetricsAddress: tc.metricsAddress, MaxRecvMessageSize: 1})
+			}()
+			address, _ := log.await(t, "Serving the function")["address"].(string)
+			if err := tryCall(t, address, insecure.NewCredentials()); err != nil {
+				t.Errorf("%s\nRunFunction(...): %v", tc.reason, err)
 			}
-		}
+			cancel()
+			if err := <-done; err != nil {
+				t.Errorf("%s\nRun(...): %v", tc.reason, err)
+			}
+			if diff := cmp.Diff(tc.warns, strings.Contains(log.String(), "Cannot serve metrics and probes")); diff != "" {
+				t.Errorf("%s\nwarning in the log: -want, +got:\n%s\n%s", tc.reason, diff, log)
+			}
+		})
 	}
-	t.Fatalf("no %q in the log:\n%s", message, b)
-	return nil
 }

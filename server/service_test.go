@@ -2,208 +2,188 @@ package server
 
 import (
 	"context"
-	"strings"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
 	"testing"
+	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	fnv1beta1 "github.com/crossplane/function-sdk-go/proto/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-func TestPanic(t *testing.T) {
-	boom := func(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-		if req.GetMeta().GetTag() == "bad" {
-			panic("boom")
-		}
-		return echo(ctx, req)
-	}
-	r := serve(t, boom, times{})
-	conn := r.dial(t)
-	desired := &fnv1.State{Resources: map[string]*fnv1.Resource{"other": {Resource: object("kind", "Other"), Ready: fnv1.Ready_READY_TRUE}}}
-	bad := &fnv1.RunFunctionRequest{
-		Meta:     &fnv1.RequestMeta{Tag: "bad"},
-		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: object("kind", "MarkdownView")}},
-		Desired:  desired,
-		Context:  object("key", "value"),
-	}
-	message := "The function failed on this resource; its log says where"
-	want := &fnv1.RunFunctionResponse{
-		Meta:    &fnv1.ResponseMeta{Tag: "bad"},
-		Desired: desired,
-		Context: object("key", "value"),
-		Results: []*fnv1.Result{{
-			Severity: fnv1.Severity_SEVERITY_FATAL,
-			Message:  "cannot run the function: panic: boom",
-			Reason:   proto.String("Panic"),
-			Target:   fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
-		}},
-		Conditions: []*fnv1.Condition{
-			{Type: "Available", Status: fnv1.Status_STATUS_CONDITION_UNKNOWN, Reason: "Panic", Message: &message, Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum()},
-			{Type: "Degraded", Status: fnv1.Status_STATUS_CONDITION_TRUE, Reason: "Panic", Message: &message, Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum()},
-		},
-	}
+// Crossplane up to v1.16 calls v1beta1.
+func TestVersions(t *testing.T) {
+	r := serve(t, echo, times{})
+	conn := dial(t, r.address, r.creds(t))
+	req := newRequest("tag", 5000)
+	want := &fnv1.RunFunctionResponse{Meta: &fnv1.ResponseMeta{Tag: "tag"}, Desired: req.GetObserved()}
 
-	// Others are called all the while, on the same connection.
-	others := make(chan error, 100)
-	for range cap(others) {
-		go func() {
-			_, err := fnv1.NewFunctionRunnerServiceClient(conn).RunFunction(context.Background(), &fnv1.RunFunctionRequest{})
-			others <- err
-		}()
-	}
-	got, err := fnv1.NewFunctionRunnerServiceClient(conn).RunFunction(context.Background(), bad)
+	got, err := call(conn, req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
-		t.Errorf("RunFunction(...) that panics: -want, +got:\n%s", diff)
+		t.Errorf("v1 RunFunction(...): -want, +got:\n%s", diff)
 	}
 
 	beta := &fnv1beta1.RunFunctionRequest{}
-	convert(t, bad, beta)
-	betaRsp, err := fnv1beta1.NewFunctionRunnerServiceClient(conn).RunFunction(context.Background(), beta)
+	convert(t, req, beta)
+	rsp, err := fnv1beta1.NewFunctionRunnerServiceClient(conn).RunFunction(t.Context(), beta)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got.Reset()
-	convert(t, betaRsp, got)
+	convert(t, rsp, got)
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
-		t.Errorf("v1beta1 RunFunction(...) that panics: -want, +got:\n%s", diff)
+		t.Errorf("v1beta1 RunFunction(...): -want, +got:\n%s", diff)
 	}
+	if got := r.metric(t, `grpc_server_handled_total{grpc_code="OK",grpc_method="RunFunction",grpc_service="apiextensions.fn.proto.v1beta1.FunctionRunnerService",grpc_type="unary"}`); got != 1 {
+		t.Errorf("v1beta1 calls in the metrics: want 1, got %v", got)
+	}
+}
 
-	for range cap(others) {
-		if err := <-others; err != nil {
-			t.Errorf("RunFunction(...) beside one that panics: %v", err)
+func TestResultsAreCounted(t *testing.T) {
+	r := serve(t, func([]byte) (fn.Response, error) {
+		return fn.Response{Results: []fn.Result{{Severity: "fatal", Reason: fn.ReasonPanic}, {Severity: "normal", Reason: fn.ReasonAvailable}}}, nil
+	}, times{})
+	sample := func(result fn.Result) string {
+		return fmt.Sprintf("function_markdownview_results_total{reason=%q,severity=%q}", result.Reason, result.Severity)
+	}
+	for _, result := range fn.Results() {
+		if got := r.metric(t, sample(result)); got != 0 {
+			t.Errorf("%s before the first call: want 0, got %v", sample(result), got)
 		}
 	}
-	line := r.log.await(t, "Recovered from a panic of the function")
-	if line["level"] != "ERROR" || line["kind"] != "MarkdownView" || !strings.Contains(line["stack"].(string), "TestPanic") {
-		t.Errorf("log of a panic: want an error with the XR and a stack that leads to the function, got %v", line)
+	for range 2 {
+		if _, err := call(dial(t, r.address, r.creds(t)), &fnv1.RunFunctionRequest{}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	metrics := r.scrape(t)
-	for _, want := range []string{
-		"function_markdownview_panics_total 2\n",
-		`function_markdownview_results_total{reason="Panic",severity="fatal"} 2` + "\n",
-		`grpc_server_handled_total{grpc_code="OK",grpc_method="RunFunction",grpc_service="apiextensions.fn.proto.v1beta1.FunctionRunnerService",grpc_type="unary"} 1` + "\n",
+	for name, want := range map[string]float64{
+		"function_markdownview_panics_total":                              2,
+		sample(fn.Result{Severity: "fatal", Reason: fn.ReasonPanic}):      2,
+		sample(fn.Result{Severity: "normal", Reason: fn.ReasonAvailable}): 2,
 	} {
-		if !strings.Contains(metrics, want) {
-			t.Errorf("/metrics after two panics: want a line %s", want)
+		if got := r.metric(t, name); got != want {
+			t.Errorf("%s after two calls: want %v, got %v", name, want, got)
 		}
 	}
 }
 
-func TestResponseSize(t *testing.T) {
-	// The text and what protobuf needs around it make a response of that size.
-	sized := func(size int) *fnv1.RunFunctionResponse {
-		rsp := &fnv1.RunFunctionResponse{
-			Meta:       &fnv1.ResponseMeta{Tag: "tag"},
-			Conditions: []*fnv1.Condition{{Type: "Available", Status: fnv1.Status_STATUS_CONDITION_TRUE, Reason: "Available"}},
-			Desired:    &fnv1.State{Resources: map[string]*fnv1.Resource{"a": {Resource: object("text", strings.Repeat("x", 4<<20-200))}}},
-		}
-		rsp.Results = []*fnv1.Result{{Severity: fnv1.Severity_SEVERITY_NORMAL, Message: "x"}}
-		rsp.Results[0].Message += strings.Repeat("x", size-proto.Size(rsp))
-		if got := proto.Size(rsp); got != size {
-			t.Fatalf("made a response of %d bytes, want %d", got, size)
-		}
-		return rsp
-	}
-	tooLargeMessage := "The composed resources of the pipeline are larger than the 4 MiB that Crossplane accepts from a function"
+func TestErrors(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		rsp    *fnv1.RunFunctionResponse
-		want   *fnv1.RunFunctionResponse
+		size   int
+		err    error
+		want   error
 	}{
 		"Largest": {
-			reason: "A response that Crossplane just accepts is sent as it is.",
-			rsp:    sized(4 << 20),
-			want:   sized(4 << 20),
+			reason: "The function reads a request of the largest size.",
+			size:   1 << 20,
 		},
-		"OneByteMore": {
-			reason: "A response that Crossplane would not read is replaced by one that says so, and keeps what is known of availability.",
-			rsp:    sized(4<<20 + 1),
-			want: &fnv1.RunFunctionResponse{
-				Meta: &fnv1.ResponseMeta{Tag: "tag"},
-				Results: []*fnv1.Result{{
-					Severity: fnv1.Severity_SEVERITY_FATAL,
-					Message:  "cannot return desired state: the response has 4194305 bytes, Crossplane accepts 4194304",
-					Reason:   proto.String("ResponseTooLarge"),
-					Target:   fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
-				}},
-				Conditions: []*fnv1.Condition{
-					{Type: "Available", Status: fnv1.Status_STATUS_CONDITION_TRUE, Reason: "Available"},
-					{Type: "Degraded", Status: fnv1.Status_STATUS_CONDITION_TRUE, Reason: "ResponseTooLarge", Message: &tooLargeMessage, Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum()},
-				},
-			},
+		"TooLarge": {
+			reason: "gRPC rejects a request that is one byte larger.",
+			size:   1<<20 + 1,
+			want:   status.Error(codes.ResourceExhausted, "grpc: received message larger than max (1048577 vs. 1048576)"),
 		},
-		"WithoutConditions": {
-			reason: "Available is in each response, also where the function did not come to it.",
-			rsp: &fnv1.RunFunctionResponse{
-				Meta:    &fnv1.ResponseMeta{Tag: "tag"},
-				Context: object("text", strings.Repeat("x", 5<<20)),
-			},
-			want: &fnv1.RunFunctionResponse{
-				Meta: &fnv1.ResponseMeta{Tag: "tag"},
-				Results: []*fnv1.Result{{
-					Severity: fnv1.Severity_SEVERITY_FATAL,
-					Message:  "cannot return desired state: the response has 5242913 bytes, Crossplane accepts 4194304",
-					Reason:   proto.String("ResponseTooLarge"),
-					Target:   fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
-				}},
-				Conditions: []*fnv1.Condition{
-					{Type: "Available", Status: fnv1.Status_STATUS_CONDITION_UNKNOWN, Reason: "ResponseTooLarge", Message: &tooLargeMessage, Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum()},
-					{Type: "Degraded", Status: fnv1.Status_STATUS_CONDITION_TRUE, Reason: "ResponseTooLarge", Message: &tooLargeMessage, Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum()},
-				},
-			},
+		"NotARequest": {
+			reason: "An error of the function means that the bytes are not a request.",
+			size:   100,
+			err:    errors.New("truncated"),
+			want:   status.Error(codes.InvalidArgument, "cannot read RunFunctionRequest: truncated"),
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := serve(t, func(context.Context, *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) { return tc.rsp, nil }, times{})
-			got, err := r.call(t, &fnv1.RunFunctionRequest{})
-			if err != nil {
-				t.Fatal(err)
+			r := serve(t, func([]byte) (fn.Response, error) { return fn.Response{}, tc.err }, times{})
+			_, err := call(dial(t, r.address, r.creds(t)), sized(t, tc.size))
+			if diff := cmp.Diff(status.Code(tc.want), status.Code(err)); diff != "" || tc.want != nil && err.Error() != tc.want.Error() {
+				t.Errorf("%s\nRunFunction(...): want error %v, got %v", tc.reason, tc.want, err)
 			}
-			if !proto.Equal(tc.want, got) {
-				// Not a diff of 4 MiB of text.
-				t.Errorf("%s\nRunFunction(...): want a response of %d bytes, got %d with %v and %v",
-					tc.reason, proto.Size(tc.want), proto.Size(got), got.GetResults(), got.GetConditions())
+			sample := fmt.Sprintf(`grpc_server_handled_total{grpc_code=%q,grpc_method="RunFunction",grpc_service=%q,grpc_type="unary"}`, status.Code(tc.want), serviceV1)
+			if got := r.metric(t, sample); got != 1 {
+				t.Errorf("%s\n%s: want 1, got %v", tc.reason, sample, got)
 			}
 		})
 	}
 }
 
-func TestReceive(t *testing.T) {
-	s := &service{maxRequest: 1}
-	want := &fnv1.RunFunctionRequest{Meta: &fnv1.RequestMeta{Tag: "tag"}}
-	decode := func(v any) error {
-		proto.Merge(v.(proto.Message), want)
-		return nil
+// A call beyond those in memory waits, without its request being read, and health
+// checks do not.
+func TestCallsWaitForASlot(t *testing.T) {
+	slots := requestSlots(debug.SetMemoryLimit(-1), 1)
+	entered, release := make(chan struct{}, 10*slots), make(chan struct{})
+	r := serve(t, func(request []byte) (fn.Response, error) {
+		entered <- struct{}{}
+		<-release
+		return echo(request)
+	}, times{})
+	conn := dial(t, r.address, r.creds(t))
+	l := startLoad(t, conn, 2*slots, newRequest("slots", 500_000))
+	for range slots {
+		<-entered
 	}
-	got := &fnv1.RunFunctionRequest{}
-	if err := s.receive(context.Background(), got, decode); err != nil {
-		t.Fatal(err)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := fnv1.NewFunctionRunnerServiceClient(conn).RunFunction(ctx, newRequest("late", 10)); status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("RunFunction(...) while all slots are taken: want DeadlineExceeded, got %v", err)
 	}
-	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
-		t.Errorf("receive(...) from a stream that only gRPC can read: -want, +got:\n%s", diff)
+	if rsp, err := healthv1.NewHealthClient(conn).Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil || rsp.GetStatus() != healthv1.HealthCheckResponse_SERVING {
+		t.Errorf("Check(...) while all slots are taken: want SERVING, got %v, %v", rsp, err)
+	}
+	if n := len(entered); n != 0 {
+		t.Errorf("calls beyond the %d slots: want 0, got %d", slots, n)
+	}
+	close(release)
+	l.end(t)
+	if _, err := call(conn, newRequest("late", 10)); err != nil {
+		t.Errorf("RunFunction(...) after the slots are free: %v", err)
 	}
 }
 
-func TestErrorOfTheFunction(t *testing.T) {
-	want := status.Error(codes.Unavailable, "not now")
-	r := serve(t, func(context.Context, *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) { return nil, want }, times{})
-	_, got := r.call(t, &fnv1.RunFunctionRequest{})
-	if diff := cmp.Diff(want.Error(), got.Error()); diff != "" {
-		t.Errorf("RunFunction(...) that returns an error: -want, +got:\n%s", diff)
+func TestRequestSlots(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	cases := map[string]struct {
+		reason     string
+		limit      int64
+		maxRequest int
+		want       int
+	}{
+		"Container":    {reason: "What fits in 80 % of 256 MiB.", limit: 204 << 20, maxRequest: 16, want: 4},
+		"LargeRequest": {reason: "One request is always read.", limit: 204 << 20, maxRequest: 2047, want: 1},
+		"NoLimit":      {reason: "Without a limit, two for each CPU.", limit: math.MaxInt64, maxRequest: 16, want: 16},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, requestSlots(tc.limit, tc.maxRequest)); diff != "" {
+				t.Errorf("%s\nrequestSlots(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
 	}
 }
 
-func object(key, value string) *structpb.Struct {
-	return &structpb.Struct{Fields: map[string]*structpb.Value{key: structpb.NewStringValue(value)}}
+// sized returns a request of exactly that many bytes.
+func sized(t *testing.T, size int) *fnv1.RunFunctionRequest {
+	t.Helper()
+	req := &fnv1.RunFunctionRequest{Meta: &fnv1.RequestMeta{}, Context: object(map[string]any{"a": ""})}
+	text := func(n int) { req.Context.Fields["a"] = structpb.NewStringValue(string(make([]byte, n))) }
+	for n := size; proto.Size(req) != size; n-- {
+		text(n)
+	}
+	return req
 }
 
 // convert copies a message into one of another version, the way the wire does.

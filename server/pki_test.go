@@ -1,6 +1,4 @@
-// Package servertest makes the certificates with which tests speak to a
-// function.
-package servertest
+package server
 
 import (
 	"crypto/ecdsa"
@@ -17,8 +15,8 @@ import (
 	"time"
 )
 
-// A CA signs certificates, like the one that Crossplane makes when installed.
-type CA struct {
+// An authority is a CA that signs certificates, like the one that Crossplane makes when installed.
+type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 
@@ -26,10 +24,10 @@ type CA struct {
 	PEM []byte
 }
 
-// NewCA makes a CA.
-func NewCA(t testing.TB) *CA {
+// newCA makes a CA.
+func newCA(t *testing.T) *authority {
 	t.Helper()
-	template := newTemplate(t, "ca", hence(time.Hour))
+	template := newTemplate(t, "ca", time.Now().Add(time.Hour))
 	template.IsCA = true
 	template.BasicConstraintsValid = true
 	template.KeyUsage = x509.KeyUsageCertSign
@@ -42,12 +40,12 @@ func NewCA(t testing.TB) *CA {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &CA{cert: cert, key: key, PEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
+	return &authority{cert: cert, key: key, PEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
 }
 
-// Issue signs a certificate for a server at localhost, or for a client of that
+// issue signs a certificate for a server at localhost, or for a client of that
 // name, and returns it and its key as PEM.
-func (ca *CA) Issue(t testing.TB, name string, expiry time.Time) (cert, key []byte) {
+func (ca *authority) issue(t *testing.T, name string, expiry time.Time) (cert, key []byte) {
 	t.Helper()
 	template := newTemplate(t, name, expiry)
 	template.DNSNames = []string{"localhost"}
@@ -65,24 +63,24 @@ func (ca *CA) Issue(t testing.TB, name string, expiry time.Time) (cert, key []by
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
 }
 
-// WriteServer writes tls.crt, tls.key and ca.crt of a new server certificate.
-func (ca *CA) WriteServer(t testing.TB, dir string) {
+// writeServer writes tls.crt, tls.key and ca.crt of a new server certificate.
+func (ca *authority) writeServer(t *testing.T, dir string) {
 	t.Helper()
-	cert, key := ca.Issue(t, "server", hence(time.Hour))
+	cert, key := ca.issue(t, "server", time.Now().Add(time.Hour))
 	for name, content := range map[string][]byte{"tls.crt": cert, "tls.key": key, "ca.crt": ca.PEM} {
-		Write(t, filepath.Join(dir, name), content)
+		write(t, filepath.Join(dir, name), content)
 	}
 }
 
-// WriteSecret writes a new server certificate the way kubelet does with the
+// writeSecret writes a new server certificate the way kubelet does with the
 // volume of a secret: into a folder of that version, to which a symlink ..data is
 // then pointed in one step; the files themselves are symlinks through it.
-func (ca *CA) WriteSecret(t testing.TB, dir, version string) {
+func (ca *authority) writeSecret(t *testing.T, dir, version string) {
 	t.Helper()
 	if err := os.Mkdir(filepath.Join(dir, version), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	ca.WriteServer(t, filepath.Join(dir, version))
+	ca.writeServer(t, filepath.Join(dir, version))
 	symlink(t, version, filepath.Join(dir, "..data_tmp"))
 	if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
 		t.Fatal(err)
@@ -94,46 +92,41 @@ func (ca *CA) WriteSecret(t testing.TB, dir, version string) {
 	}
 }
 
-// Client returns how a client with a new certificate of that expiry speaks to a
+// client returns how a client with a new certificate of that expiry speaks to a
 // server whose certificate server signed.
-func (ca *CA) Client(t testing.TB, server *CA, expiry time.Time) *tls.Config {
+func (ca *authority) client(t *testing.T, server *authority, expiry time.Time) *tls.Config {
 	t.Helper()
-	cert, key := ca.Issue(t, "client", expiry)
+	cert, key := ca.issue(t, "client", expiry)
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		t.Fatal(err)
 	}
+	pool := x509.NewCertPool()
+	pool.AddCert(server.cert)
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS12,
 		ServerName:   "localhost",
-		RootCAs:      server.Pool(),
+		RootCAs:      pool,
 		Certificates: []tls.Certificate{pair},
 	}
 }
 
-// Pool returns a pool with nothing but the CA.
-func (ca *CA) Pool() *x509.CertPool {
-	pool := x509.NewCertPool()
-	pool.AddCert(ca.cert)
-	return pool
-}
-
-// Write writes a file.
-func Write(t testing.TB, path string, content []byte) {
+// write writes a file.
+func write(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func symlink(t testing.TB, target, path string) {
+func symlink(t *testing.T, target, path string) {
 	t.Helper()
 	if err := os.Symlink(target, path); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func newTemplate(t testing.TB, name string, expiry time.Time) *x509.Certificate {
+func newTemplate(t *testing.T, name string, expiry time.Time) *x509.Certificate {
 	t.Helper()
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
 	if err != nil {
@@ -142,20 +135,16 @@ func newTemplate(t testing.TB, name string, expiry time.Time) *x509.Certificate 
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: name},
-		NotBefore:    hence(-2 * time.Hour),
+		NotBefore:    time.Now().Add(-2 * time.Hour),
 		NotAfter:     expiry,
 	}
 }
 
-func newKey(t testing.TB) *ecdsa.PrivateKey {
+func newKey(t *testing.T) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return key
-}
-
-func hence(d time.Duration) time.Time {
-	return time.Now().Add(d) //nolint:forbidigo // A certificate has its dates; no function runs here.
 }

@@ -1,6 +1,6 @@
 //go:build soak
 
-package main
+package server
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// TestSoak runs for as long as SOAK says, see the Makefile: memory stays below its bound
+// TestSoak runs for the duration in SOAK, see the Makefile: memory stays below its bound
 // and does not grow. The first tenth of the time is for pools and the garbage
 // collector to find their size.
 func TestSoak(t *testing.T) {
@@ -18,8 +18,8 @@ func TestSoak(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, []string{memoryLimit, manyCPUs}, "--insecure")
-	l := startLoad(t, dial(t, p.address, insecure.NewCredentials()), callers, settled(request("soak", 900<<10)))
+	p := start(t, large)
+	l := startLoad(t, dial(t, p.address, insecure.NewCredentials()), callers, settled(newRequest("soak", 900<<10)))
 
 	var peaks [10]float64
 	var goroutines [10]float64
