@@ -34,6 +34,22 @@ const (
 	severityNormal  = "normal"
 )
 
+// Results returns every severity and reason that a result can have.
+func Results() []Result {
+	var all []Result
+	for _, reason := range []string{ReasonPanic, ReasonResponseTooLarge, ReasonInvalidSpec, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict} {
+		all = append(all, Result{severityFatal, reason})
+	}
+	for _, reason := range []string{ReasonMissing, ReasonPaused, ReasonReplicaFailure, ReasonProgressDeadlineExceeded} {
+		all = append(all, Result{severityWarning, reason})
+	}
+	for _, reason := range []string{ReasonAvailable, ReasonRollingOut, ReasonScaledToZero} {
+		all = append(all, Result{severityNormal, reason})
+	}
+
+	return all
+}
+
 // judge returns the verdict for a view without errors.
 func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	ready := readiness{
