@@ -78,6 +78,56 @@ func TestTextIsShared(t *testing.T) {
 	}
 }
 
+// TestRejectedIsCheap checks that a rejected request costs no more memory than a
+// good one of its size: a user must not be able to end the function with a book
+// that an XRD without limits admits.
+func TestRejectedIsCheap(t *testing.T) {
+	const size = 2 << 20
+	cases := map[string]struct {
+		reason string
+		change func(spec map[string]any)
+	}{
+		"FileNames":     {reason: "Every file has an invalid name", change: func(spec map[string]any) { spec["markdowns"] = namedTexts(size, "a b/") }},
+		"Types":         {reason: "Every file is a number", change: func(spec map[string]any) { spec["markdowns"] = numbers(size) }},
+		"ResourceNames": {reason: "Every resource is unknown", change: func(spec map[string]any) { spec["resources"] = map[string]any{"limits": numbers(size)} }},
+		"Quantities":    {reason: "Every quantity is invalid", change: func(spec map[string]any) { spec["resources"] = map[string]any{"limits": namedTexts(size, "b")} }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := servedBook(t, 10<<10)
+			spec := req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
+			changed := map[string]any{}
+			tc.change(changed)
+			for field, value := range changed {
+				spec.Fields[field] = valueOf(t, value)
+			}
+
+			if got, most := allocated(t, req), 8*size; got > most {
+				t.Errorf("\n%s\nbytes that a call allocates: want at most %d, got %d", tc.reason, most, got)
+			}
+		})
+	}
+}
+
+// namedTexts returns so many short texts that their names and texts have a size.
+func namedTexts(size int, prefix string) map[string]any {
+	texts := map[string]any{}
+	for i := range size / 32 {
+		texts[fmt.Sprintf("%s%08d", prefix, i)] = ""
+	}
+
+	return texts
+}
+
+func numbers(size int) map[string]any {
+	all := namedTexts(size, "n")
+	for name := range all {
+		all[name] = 1
+	}
+
+	return all
+}
+
 // TestUnreadIsIgnored checks that what the function does not read allocates
 // nothing, however much there is.
 func TestUnreadIsIgnored(t *testing.T) {
@@ -122,7 +172,7 @@ func composed(b *testing.B, message []byte) (request, *desired) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, problems := compose(req.view)
+	d, problems := compose(req.view, req.observed)
 	if len(problems) > 0 {
 		b.Fatal(messages(problems))
 	}
@@ -168,7 +218,7 @@ func BenchmarkStepCompose(b *testing.B) {
 		b.Helper()
 		req, _ := composed(b, message)
 		for b.Loop() {
-			compose(req.view)
+			compose(req.view, req.observed)
 		}
 	})
 }

@@ -63,12 +63,12 @@ func (d *desired) object(key string) any {
 
 // compose returns the desired resources of a valid view. Its problems are those
 // of the templates, which can be found only in what they are merged over.
-func compose(v view) (*desired, problems) {
+func compose(v view, o observed) (*desired, problems) {
 	at := field.NewPath("input", "templates")
 	templates := v.input.Templates
 
 	cm, errs := merge(configMap(v), templates.ConfigMap, at.Child("configMap"))
-	d, more := merge(deployment(v), templates.Deployment, at.Child("deployment"))
+	d, more := merge(deployment(v, o), templates.Deployment, at.Child("deployment"))
 	errs = append(errs, more...)
 	s, more := merge(service(v), templates.Service, at.Child("service"))
 	errs = append(errs, more...)

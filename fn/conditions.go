@@ -56,6 +56,8 @@ const (
 	// ReasonResourceConflict (true): an existing composed resource is not the one
 	// that the function composes.
 	ReasonResourceConflict = "ResourceConflict"
+	// ReasonApplyFailed (true): Kubernetes did not accept a composed resource.
+	ReasonApplyFailed = "ApplyFailed"
 	// ReasonMissing (true): a composed resource that existed is gone.
 	ReasonMissing = "Missing"
 	// ReasonPaused (true): somebody paused the Deployment, so no change rolls out.
@@ -105,20 +107,20 @@ func available(v view, o *observedDeployment, d *desired) condition {
 }
 
 func degraded(v view, o observed, d *desired) condition {
-	if names := missing(v, o); v.settled() && len(names) > 0 {
-		return condition{TypeDegraded, statusTrue, ReasonMissing, strings.Join(names, ", ") + " was deleted and is created again"}
+	if unsynced := v.unsynced(); unsynced != "" {
+		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes did not accept %s, which is invalid or belongs to another XR: see the events of kubectl describe %s -n %s %s",
+			unsynced, strings.ToLower(line(v.Kind)), v.namespace(), v.Metadata.Name)}
 	}
-	if dep := o.deployment; dep != nil && dep.revision() == d.revision {
-		if dep.paused() {
-			return condition{TypeDegraded, statusTrue, ReasonPaused, fmt.Sprintf("Deployment %s is paused, so no change rolls out: run kubectl rollout resume deployment -n %s %s",
-				v.viewerName(), v.namespace(), v.viewerName())}
-		}
-		reason, cause := dep.failure()
-		// Until the Deployment has caught up, its conditions are about what it
-		// was before, so they confirm an error that is known and make no new one.
-		last := v.last.condition(TypeDegraded)
-		known := last.Status == statusTrue && last.Reason == reason
-		if reason != "" && (dep.caughtUp() || known) {
+	if names := missing(v, o); v.settled() && len(names) > 0 {
+		return condition{TypeDegraded, statusTrue, ReasonMissing, "Deleted, and created again: " + strings.Join(names, ", ")}
+	}
+	if o.deployment != nil && o.deployment.paused(v, d) {
+		return condition{TypeDegraded, statusTrue, ReasonPaused, fmt.Sprintf("Deployment %s is paused, so no change rolls out: run kubectl rollout resume deployment -n %s %s",
+			v.viewerName(), v.namespace(), v.viewerName())}
+	}
+	if o.deployment != nil && o.deployment.revision() == d.revision {
+		reason, cause := o.deployment.failure()
+		if reason != "" && (o.deployment.caughtUp() || v.wasDegraded(reason)) {
 			// Pods that cannot be created cannot be described.
 			where := "pods"
 			if reason == ReasonReplicaFailure {
@@ -131,6 +133,28 @@ func degraded(v view, o observed, d *desired) condition {
 	}
 
 	return condition{TypeDegraded, statusFalse, ReasonAsExpected, "No errors found"}
+}
+
+// wasDegraded returns whether Degraded had a reason before. Until a Deployment has
+// caught up, its status is about what it was before: it confirms an error that is
+// known, and shows no new one.
+func (v view) wasDegraded(reason string) bool {
+	last := v.last.condition(TypeDegraded)
+
+	return last.Status == statusTrue && last.Reason == reason
+}
+
+// unsynced returns which composed resources of the pipeline Crossplane could not
+// apply the last time, as its condition Synced lists them:
+// https://github.com/crossplane/crossplane/blob/v2.4.0/internal/controller/apiextensions/composite/reconciler.go
+func (v view) unsynced() string {
+	synced := v.last.condition("Synced")
+	names, ok := strings.CutPrefix(synced.Message, "Unsynced resources: ")
+	if synced.Status != statusFalse || !ok {
+		return ""
+	}
+
+	return line(names)
 }
 
 // missing returns the names of our resources that were not observed.

@@ -91,7 +91,7 @@ func TestAvailable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
 			v.last = tc.before
-			d, _ := compose(v)
+			d, _ := compose(v, observed{})
 			if tc.unknown {
 				d = nil
 			}
@@ -106,7 +106,7 @@ func TestAvailable(t *testing.T) {
 func TestAvailableAtZero(t *testing.T) {
 	v := settledView()
 	v.Spec.Replicas = nil
-	d, _ := compose(v)
+	d, _ := compose(v, observed{})
 	o := decoded[observedDeployment](t, `{spec: {replicas: 0, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: `+settledRevision+`}}}}}`)
 
 	zero := condition{"Available", "True", "ScaledToZero", "The book is not served: the Deployment is scaled to zero"}
@@ -114,7 +114,7 @@ func TestAvailableAtZero(t *testing.T) {
 		t.Errorf("A MarkdownView that an autoscaler scaled to zero is as requested: -want, +got:\n%s", diff)
 	}
 	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "changed"}
-	d, _ = compose(v)
+	d, _ = compose(v, observed{})
 	if diff := cmp.Diff(zero, available(v, o, d)); diff != "" {
 		t.Errorf("It stays so while a changed text is applied: -want, +got:\n%s", diff)
 	}
@@ -153,7 +153,7 @@ func TestDegraded(t *testing.T) {
 			reason: "Resources that existed are gone",
 			before: before(t, `[{type: Available, status: "True", reason: Available}]`),
 			gone:   true,
-			want:   condition{"Degraded", "True", "Missing", "ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample was deleted and is created again"},
+			want:   condition{"Degraded", "True", "Missing", "Deleted, and created again: ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample"},
 		},
 		"Fine": {
 			reason:     "A rollout is in progress",
@@ -212,6 +212,38 @@ func TestDegraded(t *testing.T) {
 			deployment: `{metadata: {generation: 2}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
 			want:       asExpected,
 		},
+		"PausedBefore": {
+			reason:     "A paused Deployment that is scaled has not caught up: it stays paused",
+			before:     before(t, `[{type: Degraded, status: "True", reason: Paused}]`),
+			deployment: `{metadata: {generation: 2}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
+			want:       paused,
+		},
+		"PausedAndEdited": {
+			reason:     "A change of the spec waits for a Deployment that is paused",
+			deployment: `{metadata: {generation: 1}, spec: {paused: true}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1}}`,
+			want:       paused,
+		},
+		"ApplyFailed": {
+			reason: "Crossplane could not apply a resource: another XR owns it, or it is invalid",
+			before: before(t, `[{type: Synced, status: "False", reason: ReconcileError, message: "Unsynced resources: deployment, and service"}]`),
+			gone:   true,
+			want: condition{
+				"Degraded", "True", "ApplyFailed",
+				"Kubernetes did not accept deployment, and service, which is invalid or belongs to another XR: see the events of kubectl describe markdownview -n default sample",
+			},
+		},
+		"SyncedAgain": {
+			reason:     "It could, the last time",
+			before:     before(t, `[{type: Synced, status: "True", reason: ReconcileSuccess}, {type: Degraded, status: "True", reason: ApplyFailed}]`),
+			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
+			want:       asExpected,
+		},
+		"OurOwnFatal": {
+			reason:     "Synced reports what we rejected before",
+			before:     before(t, `[{type: Synced, status: "False", reason: ReconcileError, message: "cannot compose resources: pipeline step \"x\" returned a fatal result: Unsynced resources: a"}]`),
+			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
+			want:       asExpected,
+		},
 		"Changing": {
 			reason:     "A change rolls out, and the Deployment is not paused",
 			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
@@ -227,8 +259,9 @@ func TestDegraded(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
+			v.Kind = "MarkdownView"
 			v.last = tc.before
-			d, _ := compose(v)
+			d, _ := compose(v, observed{})
 			o := observed{
 				deployment: decoded[observedDeployment](t, tc.deployment),
 				identities: map[string]identity{keyConfigMap: {}, keyDeployment: {}, keyService: {}},

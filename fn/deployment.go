@@ -28,14 +28,13 @@ const (
 // from the ConfigMap and serves it.
 //
 // A rollout adds a viewer before it takes one away, so a book that does not
-// build leaves the old viewers serving. Replicas stay out where the XR has
-// none: what we send we own, and an autoscaler would lose against us.
-func deployment(v view) *appsv1.Deployment {
+// build leaves the old viewers serving.
+func deployment(v view, o observed) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: v.metadata(v.viewerName(), nil),
 		Spec: appsv1.DeploymentSpec{
-			Replicas: v.Spec.Replicas,
+			Replicas: replicas(v, o),
 			Strategy: appsv1.DeploymentStrategy{
 				Type: appsv1.RollingUpdateDeploymentStrategyType,
 				RollingUpdate: &appsv1.RollingUpdateDeployment{
@@ -50,6 +49,20 @@ func deployment(v view) *appsv1.Deployment {
 			},
 		},
 	}
+}
+
+// replicas returns the replicas of an XR, and none where it leaves the number to
+// an autoscaler: what we send we own, and we would overwrite the autoscaler's.
+//
+// A number that was applied before stays until an autoscaler has set one: a field
+// that its only owner no longer applies falls back to the default, so that three
+// pods would become one.
+func replicas(v view, o observed) *int32 {
+	if v.Spec.Replicas == nil && o.deployment != nil && o.deployment.managers.crossplaneOwns(fieldReplicas) {
+		return ptr.To(o.deployment.replicas())
+	}
+
+	return v.Spec.Replicas
 }
 
 func podSpec(v view) corev1.PodSpec {

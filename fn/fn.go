@@ -76,7 +76,7 @@ func (f *Function) respond(req request) Response {
 	var d *desired
 	problems := validate(req)
 	if len(problems) == 0 {
-		d, problems = compose(req.view)
+		d, problems = compose(req.view, req.observed)
 	}
 	if len(problems) > 0 {
 		f.log.Debug("Rejected MarkdownView", append(req.view.logValues(), "errors", len(problems))...)

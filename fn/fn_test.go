@@ -180,10 +180,10 @@ func TestRunFunction(t *testing.T) {
 			change: func(req *fnv1.RunFunctionRequest) { delete(req.GetObserved().GetResources(), "service") },
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_FALSE},
-				status:     `{status: Healthy, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Service viewer-sample was deleted and is created again")},
+				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
+				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Deleted, and created again: Service viewer-sample")},
 				results: []*fnv1.Result{{
-					Severity: fnv1.Severity_SEVERITY_WARNING, Reason: ptr.To("Missing"), Message: "Service viewer-sample was deleted and is created again", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
+					Severity: fnv1.Severity_SEVERITY_WARNING, Reason: ptr.To("Missing"), Message: "Deleted, and created again: Service viewer-sample", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
 				}},
 			},
 		},

@@ -3,6 +3,8 @@ package fn
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -20,6 +22,11 @@ type verdict struct {
 
 // A readiness holds the readiness of each composed resource by its key.
 type readiness map[string]bool
+
+// all returns whether every composed resource is ready.
+func (r readiness) all() bool {
+	return !slices.Contains(slices.Collect(maps.Values(r)), false)
+}
 
 // An event is a result of a response, which Crossplane makes an event of the XR
 // and of its claim. A fatal one stops the pipeline before anything is changed.
@@ -40,7 +47,7 @@ func Results() []Result {
 	for _, reason := range []string{ReasonPanic, ReasonResponseTooLarge, ReasonInvalidSpec, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict} {
 		all = append(all, Result{severityFatal, reason})
 	}
-	for _, reason := range []string{ReasonMissing, ReasonPaused, ReasonReplicaFailure, ReasonProgressDeadlineExceeded} {
+	for _, reason := range []string{ReasonApplyFailed, ReasonMissing, ReasonPaused, ReasonReplicaFailure, ReasonProgressDeadlineExceeded} {
 		all = append(all, Result{severityWarning, reason})
 	}
 	for _, reason := range []string{ReasonAvailable, ReasonRollingOut, ReasonScaledToZero} {
@@ -78,7 +85,10 @@ func transitions(v view, now []condition) []event {
 
 	var events []event
 	for _, c := range now {
-		if c.Status == statusTrue && v.last.condition(c.Type).Status != statusTrue {
+		// Crossplane makes conditions Unknown while another function of the
+		// pipeline fails. That pods went on serving is no event.
+		again := c.Type == TypeAvailable && v.last.condition(c.Type).Status == statusUnknown && v.settled()
+		if c.Status == statusTrue && v.last.condition(c.Type).Status != statusTrue && !again {
 			events = append(events, event{severities[c.Type], c.Reason, c.Message})
 		}
 	}

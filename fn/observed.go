@@ -51,6 +51,9 @@ type observedDeployment struct {
 					Revision string `json:"markdownview.fn.crossplane.io/revision"`
 				} `json:"annotations"`
 			} `json:"metadata"`
+			Spec struct {
+				Containers []observedContainer `json:"containers"`
+			} `json:"spec"`
 		} `json:"template"`
 	} `json:"spec"`
 	Status struct {
@@ -62,6 +65,14 @@ type observedDeployment struct {
 		UnavailableReplicas int32       `json:"unavailableReplicas"`
 		Conditions          []condition `json:"conditions"`
 	} `json:"status"`
+
+	// managers own the fields that others may change.
+	managers managers
+}
+
+type observedContainer struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
 }
 
 type observedService struct {
@@ -88,6 +99,7 @@ func observe(resources []wire.Entry) (observed, error) {
 			o.identities[e.Key] = o.configMap.Metadata
 		case keyDeployment:
 			o.deployment, err = decodeObserved[observedDeployment](e)
+			o.deployment.managers = managers{e}
 			o.identities[e.Key] = o.deployment.Metadata.identity
 		case keyService:
 			o.service, err = decodeObserved[observedService](e)
@@ -156,7 +168,21 @@ func (o *observedDeployment) ready(d *desired) bool {
 func (o *observedDeployment) matches(d *desired) bool {
 	replicas := d.deployment.Spec.Replicas
 
-	return o.revision() == d.revision && (replicas == nil || *replicas == o.replicas())
+	return o.revision() == d.revision && (replicas == nil || *replicas == o.replicas()) && o.runsImagesOf(d)
+}
+
+// runsImagesOf returns whether nobody has changed an image by hand. A webhook may
+// have, while Crossplane applied it: then the field is still Crossplane's.
+func (o *observedDeployment) runsImagesOf(d *desired) bool {
+	for _, actual := range o.Spec.Template.Spec.Containers {
+		for _, c := range d.deployment.Spec.Template.Spec.Containers {
+			if c.Name == containerName && actual.Name == c.Name && actual.Image != c.Image && !o.managers.crossplaneOwns(fieldImage) {
+				return false
+			}
+		}
+	}
+
+	return true
 }
 
 // caughtUp returns whether the status is about the current spec.
@@ -174,11 +200,19 @@ func (o *observedDeployment) replicas() int32 {
 	return max(0, ptr.Deref(o.Spec.Replicas, 1))
 }
 
-// paused returns whether somebody has paused the Deployment, so that a change
-// does not roll out.
-func (o *observedDeployment) paused() bool {
-	return o.Spec.Paused && o.caughtUp() &&
-		(o.Status.UpdatedReplicas < o.Status.Replicas || o.Status.Replicas == 0 && o.replicas() > 0)
+// paused returns whether somebody has paused the Deployment before it runs what is
+// desired.
+func (o *observedDeployment) paused(v view, d *desired) bool {
+	switch {
+	case !o.Spec.Paused:
+		return false
+	case o.revision() != d.revision:
+		return true
+	case !o.caughtUp():
+		return v.wasDegraded(ReasonPaused)
+	default:
+		return o.Status.UpdatedReplicas < o.Status.Replicas || o.Status.Replicas == 0 && o.replicas() > 0
+	}
 }
 
 func (o *observedDeployment) serving() bool {

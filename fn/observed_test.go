@@ -128,7 +128,7 @@ func TestDeploymentReady(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d, _ := compose(settledView())
+			d, _ := compose(settledView(), observed{})
 			d.deployment.Spec.Replicas = tc.replicas
 
 			if got := decoded[observedDeployment](t, tc.observed).ready(d); got != tc.want {
@@ -158,7 +158,7 @@ func TestConfigMapReady(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d, _ := compose(settledView())
+			d, _ := compose(settledView(), observed{})
 
 			var deployment *observedDeployment
 			if tc.revision != "" {
@@ -191,7 +191,7 @@ func TestServiceReady(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
 			v.input.Service.Type = corev1.ServiceType(tc.kind)
-			d, _ := compose(v)
+			d, _ := compose(v, observed{})
 
 			if got := decoded[observedService](t, tc.observed).ready(d); got != tc.want {
 				t.Errorf("\n%s\nready(): want %t, got %t", tc.reason, tc.want, got)
@@ -201,7 +201,7 @@ func TestServiceReady(t *testing.T) {
 }
 
 func TestRevision(t *testing.T) {
-	original, _ := compose(settledView())
+	original, _ := compose(settledView(), observed{})
 	if got := original.revision; got != settledRevision {
 		t.Errorf("A change of the revision restarts every pod of every book: want %q, got %q", settledRevision, got)
 	}
@@ -224,7 +224,7 @@ func TestRevision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
 			tc.change(&v)
-			changed, _ := compose(v)
+			changed, _ := compose(v, observed{})
 
 			if got := changed.revision == original.revision; got != tc.same {
 				t.Errorf("\n%s\nsame revision: want %t, got %t", tc.reason, tc.same, got)

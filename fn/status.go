@@ -61,7 +61,7 @@ func statusOf(v view, o observed, d *desired, ready readiness) status {
 		s[v1beta1.StatusFieldReadyReplicas] = o.deployment.Status.ReadyReplicas
 	}
 	switch {
-	case ready[keyConfigMap] && ready[keyDeployment]:
+	case ready.all():
 		s[v1beta1.StatusFieldStatus] = stateHealthy
 	case o.deployment.serving():
 		s[v1beta1.StatusFieldStatus] = stateAvailable

@@ -2,19 +2,14 @@ package fn
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
@@ -154,89 +149,4 @@ func lookup(object map[string]any, path []string) any {
 	}
 
 	return value
-}
-
-// validateMerged returns what the API server would reject, or the viewer lacks,
-// once templates are merged. Of the rest that a template can ask for only the
-// types are checked: the API server knows Kubernetes better.
-func validateMerged(d *desired, files map[string]string, at *field.Path) field.ErrorList {
-	pod := d.deployment.Spec.Template
-	revised := pod.ObjectMeta
-	revised.Annotations = union(revised.Annotations, map[string]string{annotationRevision: "0123456789abcdef"})
-	errs := validateExtra(d.configMap, files, at.Child("configMap"))
-	for _, m := range []struct {
-		meta metav1.ObjectMeta
-		at   *field.Path
-	}{
-		{d.configMap.ObjectMeta, at.Child("configMap")},
-		{d.deployment.ObjectMeta, at.Child("deployment")},
-		{revised, at.Child("deployment", "spec", "template")},
-		{d.service.ObjectMeta, at.Child("service")},
-	} {
-		errs = append(errs, metav1validation.ValidateLabels(m.meta.Labels, m.at.Child("metadata", "labels"))...)
-		errs = append(errs, validateAnnotations(m.meta.Annotations, m.at.Child("metadata", "annotations"))...)
-	}
-
-	if !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
-		return c.Name == containerName && c.Image != ""
-	}) {
-		errs = append(errs, field.Required(at.Child("deployment", "spec", "template", "spec", "containers"),
-			"the container "+containerName+" and its image must stay"))
-	}
-
-	return append(errs, validatePorts(d.service.Spec.Ports, at.Child("service", "spec", "ports"))...)
-}
-
-func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
-	if len(ports) == 0 {
-		return field.ErrorList{field.Required(at, "a port must stay")}
-	}
-	var errs field.ErrorList
-	known := map[string]bool{}
-	for _, p := range ports {
-		if known[p.Name] {
-			errs = append(errs, field.Forbidden(at, fmt.Sprintf("two ports are named %q: ports are merged by their number, so to change that of ours take it away with {port: %d, $patch: delete}", short(p.Name), servicePort)))
-		}
-		known[p.Name] = true
-	}
-
-	return errs
-}
-
-// validateExtra returns the errors of what a template adds to the files of a
-// book.
-func validateExtra(cm *corev1.ConfigMap, files map[string]string, at *field.Path) field.ErrorList {
-	extra := map[string]int{}
-	var errs field.ErrorList
-	add := func(name string, size int, at *field.Path) {
-		if _, ok := extra[name]; ok {
-			errs = append(errs, field.Duplicate(at.Key(short(name)), field.OmitValueType{}))
-		}
-		if _, ok := files[name]; ok {
-			errs = append(errs, field.Forbidden(at.Key(short(name)), "is a file of the MarkdownView: rename one of them"))
-		}
-		for _, detail := range validation.IsConfigMapKey(name) {
-			errs = append(errs, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "is not a file name: "+detail))
-		}
-		extra[name] = size
-	}
-	for name, text := range cm.Data {
-		add(name, len(text), at.Child("data"))
-	}
-	for name, b := range cm.BinaryData {
-		add(name, len(b), at.Child("binaryData"))
-	}
-
-	size := 0
-	for _, n := range extra {
-		size += n
-	}
-	for _, text := range files {
-		size += len(text)
-	}
-	if len(extra) > 0 && size > maxBytes {
-		errs = append(errs, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: leave something out"))
-	}
-
-	return errs
 }

@@ -64,7 +64,7 @@ func TestTemplates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
 			v.input.Templates.Deployment = template(t, tc.template)
-			composed, problems := compose(v)
+			composed, problems := compose(v, observed{})
 			if len(problems) > 0 {
 				t.Fatalf("\n%s\ncompose(): %v", tc.reason, messages(problems))
 			}
@@ -128,9 +128,20 @@ func TestTemplateErrors(t *testing.T) {
 			"input.templates.deployment.spec.template.metadata.labels.app.kubernetes.io/instance" + fixed,
 			"input.templates.deployment.spec.template.metadata.labels.app.kubernetes.io/created-by" + fixed,
 		}},
-		"Immutable": {reason: "The ConfigMap must change with the text", configMap: `{immutable: true}`, want: []string{"input.templates.configMap.immutable" + fixed}},
-		"File":      {reason: "A template cannot change a file of the MarkdownView", configMap: `{data: {SUMMARY.md: mine}}`, want: []string{"input.templates.configMap.data[SUMMARY.md]: Forbidden: is a file of the MarkdownView: rename one of them"}},
-		"All":       {reason: "All errors are reported at once", configMap: `{immutable: true}`, service: `{kind: Pod}`, want: []string{"input.templates.configMap.immutable" + fixed, "input.templates.service.kind" + fixed}},
+		"Immutable":  {reason: "The ConfigMap must change with the text", configMap: `{immutable: true}`, want: []string{"input.templates.configMap.immutable" + fixed}},
+		"File":       {reason: "A template cannot change a file of the MarkdownView", configMap: `{data: {SUMMARY.md: mine}}`, want: []string{"input.templates.configMap.data[SUMMARY.md]: Forbidden: is a file of the MarkdownView: rename one of them"}},
+		"Limit":      {reason: "A limit may be below the request of the MarkdownView", deployment: `{spec: {template: {spec: {containers: [{name: mdbook, resources: {limits: {memory: 32Mi}}}]}}}}`, want: []string{`input.templates.deployment.spec.template.spec.containers[mdbook].resources.requests[memory]: Invalid value: "64Mi": must not be above the limit 32Mi`}},
+		"VolumeGone": {reason: "A volume that is mounted must exist", deployment: `{spec: {template: {spec: {volumes: [{name: markdowns, $patch: delete}]}}}}`, want: []string{`input.templates.deployment.spec.template.spec.containers[mdbook].volumeMounts[0].name: Not found: "markdowns"`}},
+		"PortGone": {reason: "The probes and the Service name the port", deployment: `{spec: {template: {spec: {containers: [{name: mdbook, ports: [{containerPort: 3000, $patch: delete}]}]}}}}`, want: []string{
+			"input.templates.deployment.spec.template.spec.containers[mdbook].livenessProbe: Not found: \"port http\"",
+			"input.templates.deployment.spec.template.spec.containers[mdbook].ports: Required value: the Service needs the port named http: keep it",
+			"input.templates.deployment.spec.template.spec.containers[mdbook].readinessProbe: Not found: \"port http\"",
+			"input.templates.deployment.spec.template.spec.containers[mdbook].startupProbe: Not found: \"port http\"",
+		}},
+		"SameName":     {reason: "Two containers cannot have one name", deployment: `{spec: {template: {spec: {initContainers: [{name: mdbook, image: a}]}}}}`, want: []string{"input.templates.deployment.spec.template.spec.containers[mdbook]: Duplicate value"}},
+		"Negative":     {reason: "The API server rejects a negative number of replicas", deployment: `{spec: {replicas: -1}}`, want: []string{"input.templates.deployment.spec.replicas: Invalid value: -1: must not be negative"}},
+		"StrategyGone": {reason: "What Kubernetes then sets, it rejects beside a later Recreate", deployment: `{spec: {strategy: null}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"All":          {reason: "All errors are reported at once", configMap: `{immutable: true}`, service: `{kind: Pod}`, want: []string{"input.templates.configMap.immutable" + fixed, "input.templates.service.kind" + fixed}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +154,7 @@ func TestTemplateErrors(t *testing.T) {
 			var composed *desired
 			problems := validate(request{view: v})
 			if len(problems) == 0 {
-				composed, problems = compose(v)
+				composed, problems = compose(v, observed{})
 			}
 
 			// Of an error of a library only the path is compared.
@@ -174,7 +185,7 @@ func TestTemplateErrors(t *testing.T) {
 func TestConfigMapTemplate(t *testing.T) {
 	v := settledView()
 	v.input.Templates.ConfigMap = template(t, `{metadata: {labels: {a: b}}, data: {theme.css: body}, binaryData: {x.png: aGk=}}`)
-	composed, problems := compose(v)
+	composed, problems := compose(v, observed{})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -212,7 +223,7 @@ func TestURL(t *testing.T) {
 			v := view{}
 			v.Metadata.Name, v.Metadata.Namespace = "sample", "default"
 			v.input.Templates.Service = template(t, tc.service)
-			composed, problems := compose(v)
+			composed, problems := compose(v, observed{})
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}

@@ -90,12 +90,14 @@ func validateMarkdowns(files map[string]string, at *field.Path) field.ErrorList 
 		return field.ErrorList{field.Required(at, messageEmpty)}
 	}
 
+	if len(files) > maxFiles {
+		// A rejected book must cost no more than a good one, so no file of it is
+		// looked at.
+		return field.ErrorList{field.TooMany(at, len(files), maxFiles)}
+	}
 	var errs field.ErrorList
 	if _, ok := files[summary]; !ok {
 		errs = append(errs, field.Required(at, messageSummary))
-	}
-	if len(files) > maxFiles {
-		errs = append(errs, field.TooMany(at, len(files), maxFiles))
 	}
 	if _, ok := files[reserved]; ok {
 		errs = append(errs, field.Forbidden(at, messageReserved))
@@ -129,8 +131,14 @@ var supportedResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.Resour
 func validateResources(r v1beta1.Resources, at *field.Path) field.ErrorList {
 	errs := validateResourceList(r.Requests, at.Child("requests"))
 	errs = append(errs, validateResourceList(r.Limits, at.Child("limits"))...)
-	for name, request := range r.Requests {
-		if limit, ok := r.Limits[name]; ok && request.Cmp(limit) > 0 {
+
+	return append(errs, validateLimits(r.Requests, r.Limits, at)...)
+}
+
+func validateLimits(requests, limits corev1.ResourceList, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for name, request := range requests {
+		if limit, ok := limits[name]; ok && request.Cmp(limit) > 0 {
 			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), request.String(),
 				fmt.Sprintf("must not be above the limit %s", limit.String())))
 		}
@@ -140,6 +148,9 @@ func validateResources(r v1beta1.Resources, at *field.Path) field.ErrorList {
 }
 
 func validateResourceList(l corev1.ResourceList, at *field.Path) field.ErrorList {
+	if most := len(supportedResources); len(l) > most {
+		return field.ErrorList{field.NotSupported(at, field.OmitValueType{}, supportedResources)}
+	}
 	var errs field.ErrorList
 	for name, q := range l {
 		if !slices.Contains(supportedResources, name) {

@@ -244,7 +244,7 @@ func TestXRD(t *testing.T) {
 		if diff := cmp.Diff(want, declared(schema, "status")); diff != "" {
 			t.Errorf("The XRD does not declare the status, and Crossplane cannot apply a field that is not declared: -want, +got:\n%s", diff)
 		}
-		d, _ := compose(settledView())
+		d, _ := compose(settledView(), observed{})
 		got := map[string]string{}
 		for name, value := range statusOf(settledView(), observed{}, d, readiness{}) {
 			got[string(name)] = goType(reflect.TypeOf(value))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -31,6 +32,10 @@ const (
 // MaxErrors is how many errors Decode reports at most. It stops there, so that a
 // bad object costs no more than a good one.
 const MaxErrors = 21
+
+// MaxEntries is how many entries a map may have. Of a larger one none is looked
+// at. No map of what is decoded is nearly as large.
+const MaxEntries = 4096
 
 // Decode reads an encoded Struct into the Go struct that into points to, along
 // its JSON tags: structs, pointers, maps, lists, strings, booleans, integers,
@@ -123,6 +128,11 @@ func (d *decoder) value(message []byte, into reflect.Value) {
 	if err != nil {
 		d.err = err
 	}
+	if d.mode == Strict && v.kind == kindNull && into.Kind() == reflect.Slice {
+		// All of its items may be commented out, which must not mean that there
+		// is no such rule.
+		d.invalid("must be a list, not null: write [] for an empty list, or remove the field")
+	}
 	if d.done() || v.kind == kindNull {
 		return
 	}
@@ -160,7 +170,7 @@ func (d *decoder) set(v value, message []byte, into reflect.Value) {
 		d.integer(v, into)
 	case reflect.Struct:
 		if layoutOf(into.Type()).custom {
-			d.custom(message, into)
+			d.custom(v, message, into)
 
 			return
 		}
@@ -239,6 +249,15 @@ func (d *decoder) object(object []byte, into reflect.Value) {
 
 // entries reads a map.
 func (d *decoder) entries(object []byte, into reflect.Value) {
+	n := 0
+	for range Fields(object) {
+		n++
+	}
+	if n > MaxEntries {
+		d.report(field.TooMany(d.path(), n, MaxEntries))
+
+		return
+	}
 	if texts, ok := into.Addr().Interface().(*map[string]string); ok && d.texts(object, texts) {
 		return
 	}
@@ -361,30 +380,47 @@ func (d *decoder) directive(e Entry) {
 
 // quantity matches all quantities except those with exponents so long that to
 // compare them would take minutes. The XRD has the same bounds.
-var quantity = regexp.MustCompile(`^"?[-+]?[0-9.]{1,32}([a-zA-Z]{0,2}|[eE][-+]?[0-9]{1,2})"?$`)
+var quantity = regexp.MustCompile(`^[-+]?[0-9.]{1,32}([a-zA-Z]{0,2}|[eE][-+]?[0-9]{1,2})$`)
 
-// custom reads a value whose Go type has a JSON form of its own, such as a
-// quantity.
-func (d *decoder) custom(message []byte, into reflect.Value) {
-	v := &structpb.Value{}
-	if err := proto.Unmarshal(message, v); err != nil {
+// custom reads a value whose Go type has a JSON form of its own.
+func (d *decoder) custom(v value, message []byte, into reflect.Value) {
+	if q, ok := into.Addr().Interface().(*resource.Quantity); ok {
+		d.quantity(v, q)
+
+		return
+	}
+	tree := &structpb.Value{}
+	if err := proto.Unmarshal(message, tree); err != nil {
 		d.err = err
 
 		return
 	}
 	u, _ := into.Addr().Interface().(json.Unmarshaler)
-	b, err := json.Marshal(v.AsInterface())
-	if _, ok := u.(*resource.Quantity); ok && err == nil && !quantity.Match(b) {
-		d.report(field.Invalid(d.path(), short(strings.Trim(string(b), `"`)), `must be a quantity such as "100m" or "64Mi"`))
-
-		return
-	}
+	b, err := json.Marshal(tree.AsInterface())
 	if err == nil {
 		err = u.UnmarshalJSON(b)
 	}
 	if err != nil {
 		d.report(field.Invalid(d.path(), short(strings.Trim(string(b), `"`)), err.Error()))
 	}
+}
+
+// quantity reads a quantity, which may be a number or a text.
+func (d *decoder) quantity(v value, into *resource.Quantity) {
+	text := v.text
+	if v.kind == kindNumber {
+		text = strconv.FormatFloat(v.number, 'g', -1, 64)
+	}
+	q, err := resource.Quantity{}, error(nil)
+	if quantity.MatchString(text) {
+		q, err = resource.ParseQuantity(text)
+	}
+	if !quantity.MatchString(text) || err != nil {
+		d.report(field.Invalid(d.path(), short(text), `must be a quantity such as "100m" or "64Mi"`))
+
+		return
+	}
+	*into = q
 }
 
 // short returns the beginning of a text that is quoted in an error.

@@ -106,8 +106,18 @@ func TestDecode(t *testing.T) {
 		},
 		"Null": {
 			reason: "Null counts as absent",
-			text:   `{text: null, nested: null, words: null, large: null, texts: null}`,
+			text:   `{text: null, nested: null, large: null, texts: null}`,
 			mode:   Strict,
+		},
+		"NullList": {
+			reason: "A list of rules, all of which are commented out, must not mean that there are none",
+			text:   `{words: null}`,
+			mode:   Strict,
+			want:   want{errors: []string{"root.words: Invalid value: must be a list, not null: write [] for an empty list, or remove the field"}},
+		},
+		"NullListLenient": {
+			reason: "In an object of others a list that is null is absent",
+			text:   `{words: null}`,
 		},
 		"NullInMap": {
 			reason: "An entry of a map that is null counts as absent",

@@ -1,0 +1,76 @@
+package fn
+
+import (
+	"strings"
+
+	"github.com/crossplane-contrib/function-markdownview/wire"
+)
+
+// composedManager begins the name under which Crossplane applies composed
+// resources:
+// https://github.com/crossplane/crossplane/blob/v2.4.0/internal/controller/apiextensions/composite/composition_functions.go
+const composedManager = "apiextensions.crossplane.io/composed"
+
+// managers are the managedFields of an observed Deployment. They are long and
+// seldom read, so they stay encoded until then.
+type managers struct{ encoded wire.Entry }
+
+// A managedField is a field of a Deployment whose owner is read.
+type managedField int
+
+const (
+	fieldReplicas managedField = iota
+	fieldImage
+)
+
+// An owner is a manager, and of the fields that it owns those that are read.
+type owner struct {
+	Manager string `json:"manager"`
+	Fields  struct {
+		Spec struct {
+			Replicas *struct{} `json:"f:replicas"`
+			Template struct {
+				Spec struct {
+					Containers struct {
+						Viewer struct {
+							Image *struct{} `json:"f:image"`
+						} `json:"k:{\"name\":\"mdbook\"}"`
+					} `json:"f:containers"`
+				} `json:"f:spec"`
+			} `json:"f:template"`
+		} `json:"f:spec"`
+	} `json:"fieldsV1"`
+}
+
+func (o owner) owns(f managedField) bool {
+	if f == fieldReplicas {
+		return o.Fields.Spec.Replicas != nil
+	}
+
+	return o.Fields.Spec.Template.Spec.Containers.Viewer.Image != nil
+}
+
+// crossplaneOwns returns whether Crossplane owns a field, and nobody else does.
+func (m managers) crossplaneOwns(f managedField) bool {
+	type managed struct {
+		Metadata struct {
+			ManagedFields []owner `json:"managedFields"`
+		} `json:"metadata"`
+	}
+	deployment, err := decodeObserved[managed](m.encoded)
+	if err != nil {
+		return false
+	}
+	owned := false
+	for _, o := range deployment.Metadata.ManagedFields {
+		if !o.owns(f) {
+			continue
+		}
+		if !strings.HasPrefix(o.Manager, composedManager) {
+			return false
+		}
+		owned = true
+	}
+
+	return owned
+}

@@ -1,0 +1,175 @@
+package fn
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// validateMerged returns the errors of the composed resources once templates are
+// merged: what the API server would reject for certain, and what the pods cannot
+// do without. Of the rest that a template can set only the types are checked: the
+// API server knows Kubernetes better, and Crossplane reports what it rejects.
+func validateMerged(d *desired, files map[string]string, at *field.Path) field.ErrorList {
+	pod := d.deployment.Spec.Template
+	revised := pod.ObjectMeta
+	revised.Annotations = union(revised.Annotations, map[string]string{annotationRevision: "0123456789abcdef"})
+	errs := validateExtra(d.configMap, files, at.Child("configMap"))
+	for _, m := range []struct {
+		meta metav1.ObjectMeta
+		at   *field.Path
+	}{
+		{d.configMap.ObjectMeta, at.Child("configMap")},
+		{d.deployment.ObjectMeta, at.Child("deployment")},
+		{revised, at.Child("deployment", "spec", "template")},
+		{d.service.ObjectMeta, at.Child("service")},
+	} {
+		errs = append(errs, metav1validation.ValidateLabels(m.meta.Labels, m.at.Child("metadata", "labels"))...)
+		errs = append(errs, validateAnnotations(m.meta.Annotations, m.at.Child("metadata", "annotations"))...)
+	}
+
+	errs = append(errs, validateDeployment(d.deployment.Spec, at.Child("deployment", "spec"))...)
+
+	return append(errs, validatePorts(d.service.Spec.Ports, at.Child("service", "spec", "ports"))...)
+}
+
+func validateDeployment(d appsv1.DeploymentSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if d.Replicas != nil && *d.Replicas < 0 {
+		errs = append(errs, field.Invalid(at.Child("replicas"), *d.Replicas, "must not be negative"))
+	}
+	// What we do not own of a strategy, Kubernetes sets by default, and then
+	// rejects beside Recreate.
+	rolling := d.Strategy.RollingUpdate
+	if d.Strategy.Type != appsv1.RecreateDeploymentStrategyType && (d.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||
+		rolling == nil || rolling.MaxSurge == nil || rolling.MaxUnavailable == nil) {
+		errs = append(errs, field.Required(at.Child("strategy"), "set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"))
+	}
+
+	return append(errs, validatePod(d.Template.Spec, at.Child("template", "spec"))...)
+}
+
+func validatePod(pod corev1.PodSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	volumes := map[string]bool{}
+	for _, v := range pod.Volumes {
+		volumes[v.Name] = true
+	}
+	known := map[string]bool{}
+	validate := func(containers []corev1.Container, at *field.Path) {
+		for _, c := range containers {
+			if known[c.Name] {
+				errs = append(errs, field.Duplicate(at.Key(short(c.Name)), field.OmitValueType{}))
+			}
+			known[c.Name] = true
+			errs = append(errs, validateContainer(c, volumes, at.Key(short(c.Name)))...)
+		}
+	}
+	validate(pod.InitContainers, at.Child("initContainers"))
+	validate(pod.Containers, at.Child("containers"))
+
+	i := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == containerName })
+	if i < 0 || pod.Containers[i].Image == "" {
+		return append(errs, field.Required(at.Child("containers"), "the container "+containerName+" and its image must stay"))
+	}
+	if !hasPort(pod.Containers[i], portName) {
+		errs = append(errs, field.Required(at.Child("containers").Key(containerName).Child("ports"),
+			"the Service needs the port named "+portName+": keep it"))
+	}
+
+	return errs
+}
+
+func hasPort(c corev1.Container, name string) bool {
+	return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.Name == name })
+}
+
+func validateContainer(c corev1.Container, volumes map[string]bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, m := range c.VolumeMounts {
+		if !volumes[m.Name] {
+			errs = append(errs, field.NotFound(at.Child("volumeMounts").Index(i).Child("name"), short(m.Name)))
+		}
+	}
+	for name, probe := range map[string]*corev1.Probe{"startupProbe": c.StartupProbe, "readinessProbe": c.ReadinessProbe, "livenessProbe": c.LivenessProbe} {
+		if port := probePort(probe); port != "" && !hasPort(c, port) {
+			errs = append(errs, field.NotFound(at.Child(name), "port "+short(port)))
+		}
+	}
+
+	return append(errs, validateLimits(c.Resources.Requests, c.Resources.Limits, at.Child("resources"))...)
+}
+
+// probePort returns the name of the port of a probe, if it has a name.
+func probePort(p *corev1.Probe) string {
+	switch {
+	case p == nil:
+		return ""
+	case p.HTTPGet != nil:
+		return p.HTTPGet.Port.StrVal
+	case p.TCPSocket != nil:
+		return p.TCPSocket.Port.StrVal
+	default:
+		return ""
+	}
+}
+
+func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
+	if len(ports) == 0 {
+		return field.ErrorList{field.Required(at, "a port must stay")}
+	}
+	var errs field.ErrorList
+	known := map[string]bool{}
+	for _, p := range ports {
+		if known[p.Name] {
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("two ports are named %q: ports are merged by their number, so to change that of ours take it away with {port: %d, $patch: delete}", short(p.Name), servicePort)))
+		}
+		known[p.Name] = true
+	}
+
+	return errs
+}
+
+// validateExtra returns the errors of what a template adds to the files of a
+// book.
+func validateExtra(cm *corev1.ConfigMap, files map[string]string, at *field.Path) field.ErrorList {
+	extra := map[string]int{}
+	var errs field.ErrorList
+	add := func(name string, size int, at *field.Path) {
+		if _, ok := extra[name]; ok {
+			errs = append(errs, field.Duplicate(at.Key(short(name)), field.OmitValueType{}))
+		}
+		if _, ok := files[name]; ok {
+			errs = append(errs, field.Forbidden(at.Key(short(name)), "is a file of the MarkdownView: rename one of them"))
+		}
+		for _, detail := range validation.IsConfigMapKey(name) {
+			errs = append(errs, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "is not a file name: "+detail))
+		}
+		extra[name] = size
+	}
+	for name, text := range cm.Data {
+		add(name, len(text), at.Child("data"))
+	}
+	for name, b := range cm.BinaryData {
+		add(name, len(b), at.Child("binaryData"))
+	}
+
+	size := 0
+	for _, n := range extra {
+		size += n
+	}
+	for _, text := range files {
+		size += len(text)
+	}
+	if len(extra) > 0 && size > maxBytes {
+		errs = append(errs, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: leave something out"))
+	}
+
+	return errs
+}
