@@ -17,18 +17,18 @@ import (
 )
 
 type cli struct {
-	Debug bool `help:"Log more." short:"d"`
+	Debug bool `help:"Log every call." short:"d"`
 
 	Network            string        `default:"tcp"                                                      help:"Network on which to listen for calls."`
 	Address            string        `default:":9443"                                                    help:"Address at which to listen for calls."`
 	TLSCertsDir        string        `env:"TLS_SERVER_CERTS_DIR"                                         help:"Directory with the server's tls.crt and tls.key, and the ca.crt of clients."`
 	Insecure           bool          `help:"Serve without mTLS. For development only."`
 	MaxRecvMessageSize int           `default:"16"                                                       env:"FUNCTION_MARKDOWNVIEW_MAX_RECV_MESSAGE_SIZE"                                  help:"Size of the largest request, in MiB."`
-	TTL                time.Duration `default:"0s"                                                       help:"How long a response may be cached, and after which Crossplane asks again; 0 to wait for a change." name:"ttl"`
+	TTL                time.Duration `default:"0s"                                                       help:"How long a response may be cached, after which Crossplane calls again; 0 to wait for a change." name:"ttl"`
 	MetricsAddress     string        `default:":8080"                                                    help:"Address of the HTTP server for /metrics, /livez and /readyz; empty for none."`
 }
 
-// Run serves the function until SIGTERM or SIGINT. A second one ends it at once.
+// Run serves the function until SIGTERM or SIGINT. A second signal kills it.
 func (c *cli) Run() error {
 	if c.TTL < 0 {
 		return fmt.Errorf("cannot serve: --ttl must not be negative: %s", c.TTL)

@@ -32,7 +32,7 @@ func newMetrics() *metrics {
 	}
 	m.registry.MustRegister(m.grpc, m.results, m.panics, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	// PromQL's increase() does not count the first result of a series that starts with it.
+	// PromQL's increase() does not count the first result of a new series.
 	for _, r := range fn.Results() {
 		m.results.WithLabelValues(r.Severity, r.Reason)
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -56,7 +57,7 @@ func TestMetricsIdleTimeout(t *testing.T) {
 	if err := livez(conn, patience); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("an idle connection: want it closed, got %v", err)
 	}
 }

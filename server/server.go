@@ -226,7 +226,7 @@ func newGRPC(respond Responder, m *metrics, h healthv1.HealthServer, maxRequest,
 // which has no client certificate for gRPC's health service.
 func newHTTP(m *metrics, h healthv1.HealthServer, idle time.Duration) *http.Server {
 	mux := http.NewServeMux()
-	mux.Handle("/metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.Handle("/metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 8}))
 	mux.HandleFunc("/livez", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "ok") //nolint:errcheck // The client is gone.
 	})

@@ -42,7 +42,7 @@ func (s *service) register(srv grpc.ServiceRegistrar, name string) {
 
 // handle handles a call. It reads the request inside the interceptor, so that
 // the metrics count requests that are too large.
-func (s *service) handle(_ any, ctx context.Context, receive func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
+func (s *service) handle(_ any, ctx context.Context, receive func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) { //nolint:revive // gRPC sets the signature.
 	method, _ := grpc.Method(ctx)
 	info := &grpc.UnaryServerInfo{Server: s, FullMethod: method}
 	return intercept(ctx, nil, info, func(ctx context.Context, _ any) (any, error) {
