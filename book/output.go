@@ -62,6 +62,8 @@ func unreachable(page string) string {
 		return "contains " + page[i:i+1]
 	}
 	switch {
+	case path.Base(page) == "..html":
+		return "has only a dot in front of the extension"
 	case percent.MatchString(page):
 		return "contains % before two digits"
 	case htmlpkg.UnescapeString(page) != page:

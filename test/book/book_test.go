@@ -30,6 +30,7 @@ func (m mdbook) same(t *testing.T, files book.Files) {
 	t.Helper()
 	problems, _ := book.Check(files)
 	pages, err := m.serves(t, files)
+	t.Logf("served: %t, %d chapters", err == nil, len(pages))
 	switch {
 	case len(problems.First) > 0 && err == nil:
 		t.Errorf("mdBook serves what Check rejects: %v\n%s", problems, files.Markdowns["SUMMARY.md"])

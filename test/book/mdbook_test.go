@@ -154,7 +154,7 @@ func chapterPages(output string, files book.Files) ([]string, error) {
 
 var (
 	external = regexp.MustCompile(`^(//|[a-zA-Z][a-zA-Z0-9+.-]*:)`)
-	percent  = regexp.MustCompile(`%([^0-9a-fA-F]|.[^0-9a-fA-F]|.?$)`)
+	percent  = regexp.MustCompile(`^%[0-9a-fA-F]{2}`)
 )
 
 // follow returns the path that a browser requests for a link on the first page.
@@ -166,6 +166,18 @@ func follow(link string) (string, error) {
 	if i := strings.IndexAny(link, "#?"); i >= 0 {
 		link = link[:i]
 	}
-	decoded, err := url.PathUnescape(percent.ReplaceAllString(link, "%25$1"))
-	return path.Clean(decoded), err
+	// A browser leaves alone what is no escape.
+	var decoded strings.Builder
+	for link != "" {
+		text := link[:1]
+		if escaped := percent.FindString(link); escaped != "" {
+			text = escaped
+		}
+		link = link[len(text):]
+		if unescaped, err := url.PathUnescape(text); err == nil {
+			text = unescaped
+		}
+		decoded.WriteString(text)
+	}
+	return path.Clean(decoded.String()), nil
 }
