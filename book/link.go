@@ -38,7 +38,7 @@ func (b *book) warnLinks() {
 				return p.First[0]
 			})
 		}
-		b.warnIncludes(c.name, text, warn)
+		b.warnIncludes(c.name, warn)
 		root, ok := parse(text)
 		if !ok {
 			continue
@@ -119,15 +119,15 @@ func (b *book) dead(chapter, target string) (format, argument string) {
 }
 
 // includes yields the files that a text includes.
-func includes(name string, text []byte, yield func(offset int, target, resolved string)) {
-	if !strings.Contains(string(text), "{{") {
+func includes(name, text string, yield func(offset int, target, resolved string)) {
+	if !strings.Contains(text, "{{") {
 		return
 	}
-	for _, m := range include.FindAllSubmatchIndex(text, -1) {
+	for _, m := range include.FindAllStringSubmatchIndex(text, -1) {
 		if text[m[0]] == '\\' {
 			continue
 		}
-		target, _, _ := strings.Cut(string(text[m[2]:m[3]]), ":")
+		target, _, _ := strings.Cut(text[m[2]:m[3]], ":")
 		resolved := path.Join(path.Dir(name), target)
 		if strings.HasPrefix(target, "/") {
 			resolved = target
@@ -136,8 +136,8 @@ func includes(name string, text []byte, yield func(offset int, target, resolved 
 	}
 }
 
-func (b *book) warnIncludes(name string, text []byte, warn func(offset int, format, target, argument string)) {
-	includes(name, text, func(offset int, target, resolved string) {
+func (b *book) warnIncludes(name string, warn func(offset int, format, target, argument string)) {
+	includes(name, b.files.Markdowns[name], func(offset int, target, resolved string) {
 		if !b.has(resolved) {
 			warn(offset, "the included file \"%s\" is not in the book: %s is missing", target, resolved)
 		}
@@ -151,7 +151,7 @@ func (b *book) warnUnlisted() {
 		shown[c.name] = true
 	}
 	for name, text := range b.files.Markdowns {
-		includes(name, []byte(text), func(_ int, _, resolved string) { shown[resolved] = true })
+		includes(name, text, func(_ int, _, resolved string) { shown[resolved] = true })
 	}
 	for _, name := range b.names {
 		if isMarkdown(name) && !shown[name] && !b.lost[name] {

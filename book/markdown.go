@@ -28,31 +28,48 @@ const (
 	maxLookahead = 100
 )
 
-var (
-	nesting   = regexp.MustCompile(`(?m)^[ \t]*(?:(?:>|[-+*][ \t]|[0-9]{1,9}[.)][ \t])[ \t]*){` + strconv.Itoa(maxNesting+1) + `}`)
-	markdowns = parser.NewParser(
-		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
-		parser.WithInlineParsers(
-			util.Prioritized(parser.NewCodeSpanParser(), 100),
-			util.Prioritized(boundedLinks{parser.NewLinkParser()}, 200),
-			util.Prioritized(parser.NewAutoLinkParser(), 300),
-			util.Prioritized(parser.NewRawHTMLParser(), 400),
-			util.Prioritized(boundedEmphasis{parser.NewEmphasisParser()}, 500),
-		),
-		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
-	)
+var markdowns = parser.NewParser(
+	parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+	parser.WithInlineParsers(
+		util.Prioritized(parser.NewCodeSpanParser(), 100),
+		util.Prioritized(boundedLinks{parser.NewLinkParser()}, 200),
+		util.Prioritized(parser.NewAutoLinkParser(), 300),
+		util.Prioritized(parser.NewRawHTMLParser(), 400),
+		util.Prioritized(boundedEmphasis{parser.NewEmphasisParser()}, 500),
+	),
+	parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 )
 
 // parse parses CommonMark. It returns false when the text exceeds a bound: there is
 // no document then, or one that lacks links.
 func parse(source []byte) (ast.Node, bool) {
-	if nesting.Match(source) || bytes.Count(source, []byte("]:")) > maxDefinitions {
+	if isNested(source) || bytes.Count(source, []byte("]:")) > maxDefinitions {
 		return nil, false
 	}
 	pc := parser.NewContext()
 	w := &work{lookahead: maxLookahead*len(source) + 1<<16}
 	pc.Set(workKey, w)
 	return markdowns.Parse(text.NewReader(source), parser.WithContext(pc)), !w.exceeded
+}
+
+// isNested is true if a line opens more quotes and lists than maxNesting.
+func isNested(source []byte) bool {
+	for line := range bytes.Lines(source) {
+		markers := 0
+		for i, c := range line {
+			if !bytes.ContainsRune([]byte(" \t>-+*0123456789.)"), rune(c)) {
+				break
+			}
+			// A list marker ends before a space.
+			if c == '>' || c != ' ' && c != '\t' && i+1 < len(line) && bytes.IndexByte([]byte(" \t\r\n"), line[i+1]) >= 0 {
+				markers++
+			}
+		}
+		if markers > maxNesting {
+			return true
+		}
+	}
+	return false
 }
 
 // work is what was spent on a text.

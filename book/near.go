@@ -43,7 +43,7 @@ func distance(a, b string, limit int) int {
 		return maxCompared
 	}
 	var row [maxCompared + 1]int
-	for j := range len(b) + 1 {
+	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {

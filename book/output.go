@@ -78,6 +78,13 @@ func unreachable(page string) string {
 
 // checkOutput reports files of which mdBook would write one over another.
 func (b *book) checkOutput() {
+	b.checkPages()
+	b.checkCopies()
+	b.checkFolders()
+}
+
+// checkPages reports chapters that would have no page of their own.
+func (b *book) checkPages() {
 	lines := map[string]int{}
 	for _, c := range b.chapters {
 		page := Page(c.name)
@@ -89,6 +96,9 @@ func (b *book) checkOutput() {
 		case taken:
 			b.errors.addf(summaryName, c.line, "chapters \"%s\" and \"%s\" (line %d) have one page, %s: rename one", c.name, before, lines[page], page)
 			continue
+		case page == c.name:
+			b.errors.addf(summaryName, c.line, "chapter \"%s\" is served as it is, not as a page: name it .md", c.target)
+			continue
 		case page == "print.html", page == "404.html" && c.name != "404.md":
 			b.errors.addf(summaryName, c.line, "chapter \"%s\" has the page %s, which mdBook writes itself: rename it", c.name, page)
 			continue
@@ -97,6 +107,10 @@ func (b *book) checkOutput() {
 		}
 		b.pages[page], lines[page] = c.name, c.line
 	}
+}
+
+// checkCopies reports files that replace a page or a file of mdBook.
+func (b *book) checkCopies() {
 	for _, name := range b.names {
 		if isMarkdown(name) {
 			continue
@@ -104,8 +118,6 @@ func (b *book) checkOutput() {
 		b.copies[name] = true
 		chapter, replaced := b.pages[name]
 		switch {
-		case chapter == name && replaced:
-			b.errors.addf(summaryName, lines[name], "chapter \"%s\" is served as it is, not as a page: name it .md", name)
 		case replaced:
 			b.errors.addf("", 0, "file \"%s\" replaces the page of chapter \"%s\": rename one", name, chapter)
 		case ownFolders[name]:
@@ -116,7 +128,6 @@ func (b *book) checkOutput() {
 			b.warnings.addf("", 0, "file \"%s\" replaces a file of mdBook: rename it", name)
 		}
 	}
-	b.checkFolders()
 }
 
 // checkFolders reports folders where mdBook writes a file.

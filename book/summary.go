@@ -125,11 +125,11 @@ type event struct {
 type eventKind int
 
 const (
-	other eventKind = iota
+	none eventKind = iota
 	start
 	end
-	rule
 	html
+	other
 )
 
 // events flattens a document. Only what the grammar looks at is kept apart.
@@ -137,46 +137,40 @@ func events(source []byte, root ast.Node) []event {
 	lines := newLineIndex(source)
 	var list []event
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		e := event{kind: end, tag: n.Kind()}
-		if entering {
-			e.kind = start
+		e := newEvent(n, source)
+		switch {
+		case e.kind == start && !entering:
+			list = append(list, event{kind: end, tag: e.tag, level: e.level})
+		case e.kind != none && entering:
 			e.line = lines.line(max(n.Pos(), 0))
-		}
-		switch n := n.(type) {
-		case *ast.Document, *ast.TextBlock, *ast.LinkReferenceDefinition:
-			return ast.WalkContinue, nil
-		case *ast.ThematicBreak:
-			e.kind = rule
-		case *ast.Paragraph, *ast.Blockquote, *ast.List, *ast.ListItem, *ast.Image:
-		case *ast.Heading:
-			e.level = n.Level
-		case *ast.Emphasis:
-			e.level = n.Level
-		case *ast.Link:
-			e.link = unescape(n.Destination)
-		case *ast.AutoLink:
-			e.tag, e.kind, e.link = ast.KindLink, start, string(n.Label(source))
-			if entering {
-				list = append(list, e, event{kind: end, tag: ast.KindLink})
-			}
-			return ast.WalkSkipChildren, nil
-		case *ast.HTMLBlock:
-			e.kind = html
-		case *ast.CodeBlock, *ast.FencedCodeBlock:
-			e.tag = ast.KindCodeBlock
-			if entering {
-				list = append(list, e, event{kind: end, tag: ast.KindCodeBlock})
-			}
-			return ast.WalkSkipChildren, nil
-		default:
-			e.kind = other
-		}
-		if entering || e.kind == end {
 			list = append(list, e)
 		}
 		return ast.WalkContinue, nil
 	})
 	return list
+}
+
+// newEvent is the event with which a node starts.
+func newEvent(n ast.Node, source []byte) event {
+	e := event{kind: start, tag: n.Kind()}
+	switch n := n.(type) {
+	case *ast.Document, *ast.TextBlock, *ast.LinkReferenceDefinition:
+		e.kind = none
+	case *ast.Paragraph, *ast.Blockquote, *ast.List, *ast.ListItem, *ast.Image, *ast.CodeBlock, *ast.FencedCodeBlock:
+	case *ast.Heading:
+		e.level = n.Level
+	case *ast.Emphasis:
+		e.level = n.Level
+	case *ast.Link:
+		e.link = unescape(n.Destination)
+	case *ast.AutoLink:
+		e.tag, e.link = ast.KindLink, string(n.Label(source))
+	case *ast.HTMLBlock:
+		e.kind = html
+	default:
+		e.kind = other
+	}
+	return e
 }
 
 // A parsedSummary is what mdBook reads in a SUMMARY.md.

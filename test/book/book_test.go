@@ -49,6 +49,7 @@ func (m mdbook) same(t *testing.T, files book.Files) {
 
 // The cases of package book, whose verdicts are checked in there.
 func TestCases(t *testing.T) {
+	t.Parallel()
 	raw, err := os.ReadFile("../../book/testdata/cases.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -73,6 +73,7 @@ func line(r *rand.Rand, next func() string) string {
 // What Check rejects is what mdBook does not serve in full, and what it accepts has a
 // page for each chapter.
 func TestGeneratedSummary(t *testing.T) {
+	t.Parallel()
 	generated(t, func(t *testing.T, m mdbook, r *rand.Rand) {
 		files := book.Files{Markdowns: map[string]string{}}
 		var names []string
@@ -117,6 +118,7 @@ func TestGeneratedSummary(t *testing.T) {
 
 // mdBook serves every SUMMARY.md that is written for a book, with all chapters.
 func TestGeneratedAuto(t *testing.T) {
+	t.Parallel()
 	generated(t, func(t *testing.T, m mdbook, r *rand.Rand) {
 		files := book.Files{Markdowns: map[string]string{}}
 		segment := func() string {
