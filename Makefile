@@ -40,7 +40,7 @@ FUZZTIME ?= 1m
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZTIME (1 minute).
-	@set -e; for package in fn wire test/admission; do \
+	@set -e; for package in book fn wire test/admission; do \
 		cd $(CURDIR)/$$package; all=$$(go test -list '^Fuzz' .); \
 		for target in $$(echo "$$all" | grep ^Fuzz); do \
 			echo "--- $$package $$target"; \
@@ -201,6 +201,15 @@ size: ## Print the size of the binary beside that of another function, built ali
 # What becomes part of a package is compressed by these.
 $(BIN)/xpkg: $(wildcard test/xpkg/*.go test/xpkg/*/*.go) test/xpkg/go.mod test/xpkg/go.sum
 	cd test/xpkg && GOTOOLCHAIN=$(RELEASE_GO) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/xpkg .
+
+# The books and SUMMARY.md files that are generated, and where the random ones begin.
+test-book: export BOOKS ?= 200
+test-book: export SEED ?= 1
+
+.PHONY: test-book
+test-book: ## Compare what package book says of a book with the real mdBook 0.4 and 0.5. Needs Debian.
+	@set -e; trixie=$$(test/mdbook.sh trixie); sid=$$(test/mdbook.sh sid); \
+	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
 
 .PHONY: test-viewer
 test-viewer: ## Run the composed viewer, with the real mdBook and a browser. Needs root on Debian.

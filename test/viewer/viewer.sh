@@ -3,7 +3,8 @@
 #
 # Tests the composed viewer with the real mdBook and a real browser, on Linux with
 # apt. The image is made of Debian's package of mdBook and what that depends on,
-# and kept in .run/viewer. runc and Chromium are installed when they are missing.
+# and kept in .bin/mdbook-SUITE (test/mdbook.sh). runc and Chromium are installed
+# when they are missing.
 #
 # SUITE=sid takes the mdBook of another Debian, RUN=REGEXP runs some tests only, V=1
 # shows what they measure, and SCREENSHOT=FILE keeps the picture that the browser
@@ -12,8 +13,6 @@ set -eu
 
 cd "$(dirname "$0")/../.."
 suite=${SUITE:-trixie}
-mirror=${MIRROR:-http://deb.debian.org/debian}
-image=$PWD/.run/viewer/$suite
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 fail() {
@@ -54,29 +53,7 @@ if [ "$packages" ]; then
 	apt-get -qq -o DPkg::Lock::Timeout=120 install --no-install-recommends $packages >/dev/null
 fi
 
-# An apt for a system in which nothing is installed.
-apt_in_image() {
-	apt-get -qq -o APT::Sandbox::User=root -o Acquire::Languages=none \
-		-o Dir::Etc::SourceList="$tmp/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
-		-o Dir::State="$tmp/apt" -o Dir::State::Lists="$tmp/apt/lists" -o Dir::State::status="$tmp/apt/status" \
-		-o Dir::Cache="$tmp/apt" -o Dir::Cache::Archives="$tmp/apt/archives" "$@"
-}
-
-if [ ! -d "$image" ]; then
-	mkdir -p "$tmp/apt/lists/partial" "$tmp/apt/archives/partial" "$tmp/image/usr/lib" "$tmp/image/usr/lib64" "${image%/*}"
-	ln -s usr/lib usr/lib64 "$tmp/image"
-	: >"$tmp/apt/status"
-	echo "deb [target=Packages signed-by=$keyring] $mirror $suite main" >"$tmp/apt/sources.list"
-	apt_in_image update
-	apt_in_image install --no-install-recommends --download-only --yes mdbook
-	for package in "$tmp"/apt/archives/*.deb; do
-		dpkg-deb --extract "$package" "$tmp/image"
-	done
-	# mktemp made the folder for root alone.
-	chmod 755 "$tmp/image"
-	# Someone else may have been faster.
-	mv -T "$tmp/image" "$image" 2>/dev/null || [ -d "$image" ]
-fi
+image=$(test/mdbook.sh "$suite")
 echo "$(chroot "$image" /usr/bin/mdbook --version), $(runc --version | head -1), $("$(browser)" --version 2>/dev/null)"
 
 mkdir "$tmp/run"

@@ -1,0 +1,223 @@
+package book
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// Summary writes a SUMMARY.md that lists every Markdown file of the book by its path:
+// the README.md or index.md of a folder first, as the chapter that holds the others.
+// The title is the first heading of a file, or its name. Left out is what mdBook
+// could not serve beside the others: Check warns of that.
+func Summary(files Files) string {
+	root := &folder{}
+	for _, name := range listable(files) {
+		root.add(name, name)
+	}
+	var out strings.Builder
+	out.WriteString("# Summary\n\n")
+	if root.index != "" {
+		writeItem(&out, files, 0, root.index, "")
+	}
+	root.write(&out, files, 0)
+	return out.String()
+}
+
+// listable returns the files that can be chapters together, by path.
+func listable(files Files) []string {
+	var names []string
+	taken := map[string]bool{} // Pages, files and folders of the output.
+	folders := func(name string) {
+		for folder := path.Dir(name); folder != "." && !taken[folder]; folder = path.Dir(folder) {
+			taken[folder] = true
+		}
+	}
+	for _, name := range files.Binaries {
+		if ValidatePath(name) == nil {
+			taken[name] = true
+			folders(name)
+		}
+	}
+	for name := range files.Markdowns {
+		if ValidatePath(name) != nil {
+			continue
+		}
+		folders(name)
+		if !isMarkdown(name) {
+			taken[name] = true
+		} else if name != summaryName {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, byPath)
+	return slices.DeleteFunc(names, func(name string) bool {
+		page := Page(name)
+		out := taken[page] || page == "404.html" || page == "print.html" || unreachable(page) != "" || inOwnFile(name)
+		taken[page] = taken[page] || !out
+		return out
+	})
+}
+
+// inOwnFile is true where a folder has the name of a file of mdBook.
+func inOwnFile(name string) bool {
+	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+		if ownFiles[folder] {
+			return true
+		}
+	}
+	return false
+}
+
+// byPath sorts a/b before a-b.
+func byPath(a, b string) int {
+	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
+}
+
+func isIndex(name string) bool { return path.Base(Page(name)) == "index.html" }
+
+// A folder of chapters.
+type folder struct {
+	name     string
+	index    string
+	children []*folder // A file is a folder that has an index alone.
+}
+
+// add a file below its path relative to the folder. Files come sorted.
+func (f *folder) add(name, relative string) {
+	first, rest, nested := strings.Cut(relative, "/")
+	switch {
+	case !nested && isIndex(name):
+		f.index = name
+		return
+	case !nested:
+		f.children = append(f.children, &folder{name: first, index: name})
+		return
+	}
+	for _, child := range f.children[max(0, len(f.children)-1):] {
+		if child.name == first {
+			child.add(name, rest)
+			return
+		}
+	}
+	child := &folder{name: first}
+	f.children = append(f.children, child)
+	child.add(name, rest)
+}
+
+func (f *folder) write(out *strings.Builder, files Files, depth int) {
+	for _, child := range f.children {
+		writeItem(out, files, depth, child.index, child.name)
+		child.write(out, files, depth+1)
+	}
+}
+
+// writeItem writes a chapter, or a draft for a folder that has none.
+func writeItem(out *strings.Builder, files Files, depth int, name, fallback string) {
+	if name != "" {
+		if fallback == "" {
+			fallback = name
+		}
+		fallback = strings.TrimSuffix(fallback, ".md")
+		if heading := title(files.Markdowns[name]); heading != "" {
+			fallback = heading
+		}
+	}
+	fmt.Fprintf(out, "%s- [%s](%s)\n", strings.Repeat("  ", depth), escape(fallback, "\\`*_[]<>&"), destination(name))
+}
+
+var plain = regexp.MustCompile(`^[-._/\pL\pN]*$`)
+
+// destination writes a path so that it is read as it is.
+func destination(name string) string {
+	if plain.MatchString(name) {
+		return name
+	}
+	return "<" + escape(name, "\\`*_[]<>&!\"'()") + ">"
+}
+
+func escape(text, special string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune(special, r) {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+const (
+	// maxHead is how many bytes of a file are searched for its title.
+	maxHead = 4096
+	// maxTitle is how many characters of a heading are shown in the menu.
+	maxTitle = 120
+)
+
+// attributes are those that mdBook reads at the end of a heading.
+var attributes = regexp.MustCompile(`\s*\{[^{}]*\}$`)
+
+// title returns the text of the first heading.
+func title(markdown string) string {
+	if len(markdown) > maxHead {
+		markdown = markdown[:maxHead]
+		markdown = markdown[:strings.LastIndexByte(markdown, '\n')+1]
+	}
+	source := []byte(strings.TrimPrefix(markdown, "\ufeff"))
+	root, ok := parse(source)
+	if !ok {
+		return ""
+	}
+	var out strings.Builder
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		_, isHeading := n.(*ast.Heading)
+		switch {
+		case !entering && isHeading && strings.TrimSpace(out.String()) != "":
+			return ast.WalkStop, nil
+		case !entering || isHeading || n.Type() == ast.TypeDocument:
+		case n.Type() == ast.TypeBlock:
+			if _, quoted := n.(*ast.Blockquote); !quoted {
+				return ast.WalkSkipChildren, nil
+			}
+		default:
+			writeText(&out, n, source)
+		}
+		return ast.WalkContinue, nil
+	})
+	words := strings.Join(strings.Fields(out.String()), " ")
+	words = attributes.ReplaceAllString(strings.Map(printable, words), "")
+	if runes := []rune(words); len(runes) > maxTitle {
+		words = string(runes[:maxTitle]) + "…"
+	}
+	return strings.TrimSpace(words)
+}
+
+func printable(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return -1
+	}
+	return r
+}
+
+// writeText writes what a reader would read of an inline node, not of its children.
+func writeText(out *strings.Builder, n ast.Node, source []byte) {
+	switch n := n.(type) {
+	case *ast.Text:
+		value := n.Segment.Value(source)
+		if _, code := n.Parent().(*ast.CodeSpan); code {
+			out.Write(value)
+		} else {
+			out.WriteString(unescape(value))
+		}
+		if n.SoftLineBreak() || n.HardLineBreak() {
+			out.WriteByte(' ')
+		}
+	case *ast.AutoLink:
+		out.Write(n.Label(source))
+	}
+}

@@ -1,0 +1,230 @@
+package book
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestValidatePath(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		name   string
+		want   string
+	}{
+		"Plain":          {"A file beside SUMMARY.md.", "a.md", ""},
+		"Nested":         {"Folders are what paths are for.", "guide/intro.md", ""},
+		"Japanese":       {"People write in their language.", "第一章/はじめに.md", ""},
+		"Space":          {"Spaces are common.", "a b.md", ""},
+		"DotsInside":     {"Dots that are no whole segment are harmless.", "a/..b/c...md", ""},
+		"Hidden":         {"A dot in front is allowed.", ".a/.b", ""},
+		"LongestSegment": {"NAME_MAX is 255.", strings.Repeat("a", 255), ""},
+		"Deepest":        {"As deep as mdBook is asked to nest.", strings.Repeat("a/", 31) + "b", ""},
+		"Empty":          {"There is no file without a name.", "", "must not be empty"},
+		"Absolute":       {"Kubernetes rejects it.", "/etc/passwd", `must be relative: remove the leading "/"`},
+		"Parent":         {"Kubernetes rejects it.", "../a.md", `must not begin with ".."`},
+		"ParentInside":   {"Kubernetes rejects it.", "a/../b.md", `must not contain ".." as the name of a folder or file`},
+		"TwoDotsFirst":   {"Kubernetes reserves names such as ..data.", "..data", `must not begin with ".."`},
+		"Dot":            {"It is the folder itself.", ".", `must not contain "." as the name of a folder or file`},
+		"DotInside":      {"Two names would be one file.", "a/./b.md", `must not contain "." as the name of a folder or file`},
+		"TwoSlashes":     {"Two names would be one file.", "a//b.md", `must not contain "//"`},
+		"TrailingSlash":  {"It is a folder.", "a/", `must be the name of a file: remove the trailing "/"`},
+		"Backslash":      {"It is part of the name on Linux, which nobody means.", `a\b.md`, `must not contain a backslash: write "/" between folders`},
+		"Newline":        {"Nobody can type it.", "a\nb.md", "must not contain control characters"},
+		"Nul":            {"Linux cannot have it.", "a\x00.md", "must not contain control characters"},
+		"C1":             {"These are control characters too.", "a\u0085.md", "must not contain control characters"},
+		"NotUTF8":        {"JSON cannot have it.", "a\xff.md", "must be valid UTF-8"},
+		"LongSegment":    {"NAME_MAX is 255.", "a/" + strings.Repeat("a", 256), "must not contain the name of a folder or file above 255 bytes"},
+		"Long":           {"PATH_MAX holds the folder of the volume too.", strings.Repeat("a/", 600) + "b", "must be at most 1024 bytes long"},
+		"Deep":           {"mdBook would nest as deep.", strings.Repeat("a/", 32) + "b", "must be at most 31 folders deep"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if err := ValidatePath(tc.name); err != nil {
+				got = err.Error()
+			}
+			if got != tc.want {
+				t.Errorf("%s\nwant %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+// Keys are part of the API: these are never to change.
+func TestKey(t *testing.T) {
+	cases := map[string]string{
+		"a.md":                   "a.md",
+		".hidden":                ".hidden",
+		"A_b-c.1":                "A_b-c.1",
+		strings.Repeat("a", 253): strings.Repeat("a", 253),
+		"guide/intro.md":         "guide_intro.md-f5e30844a0a461111eb1",
+		"a b.md":                 "a_b.md-10ad72d813cafad8a8fd",
+		"第一章/はじめに.md":            "_.md-457e0690ef8aa1ab6d95",
+		"img/logo.svg":           "img_logo.svg-91133bada76342f1fd03",
+		"..a":                    "a-f76a4defb3e93d15c9ff",
+		strings.Repeat("a", 254): strings.Repeat("a", 232) + "-136496c2a16a22b58bbd",
+	}
+	for name, want := range cases {
+		if got := Key(name); got != want {
+			t.Errorf("Key(%q): want %q, got %q", name, want, got)
+		}
+	}
+}
+
+func TestCheckNames(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		names  []string
+		want   string
+	}{
+		"Invalid": {
+			reason: "A name that no file can have is an error, whatever else is right.",
+			names:  []string{"a.md", "/b.md"},
+			want:   `file name "/b.md" must be relative: remove the leading "/"`,
+		},
+		"Folder": {
+			reason: "A volume cannot have a file and a folder of one name.",
+			names:  []string{"a.md", "x", "x/y/z.txt"},
+			want:   `file "x" is also the folder of "x/y/z.txt": rename one`,
+		},
+		"Key": {
+			reason: "Somebody may name a file as the key of another, and would replace it.",
+			names:  []string{"a.md", "guide/intro.txt", Key("guide/intro.txt")},
+			want:   `files "guide/intro.txt" and "` + Key("guide/intro.txt") + `" have the same key in the ConfigMap, "` + Key("guide/intro.txt") + `": rename one`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			files := Files{Markdowns: map[string]string{summaryName: "- [A](a.md)"}}
+			for _, name := range tc.names {
+				files.Markdowns[name] = ""
+			}
+			errors, _ := Check(files)
+			if got := errors.String(); got != tc.want {
+				t.Errorf("%s\nwant %s\ngot  %s", tc.reason, tc.want, got)
+			}
+		})
+	}
+	t.Run("Twice", func(t *testing.T) {
+		errors, _ := Check(Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": ""}, Binaries: []string{"a.md"}})
+		if got, want := errors.String(), `file "a.md" is given twice: remove one`; got != want {
+			t.Errorf("a file is text or binary\nwant %s\ngot  %s", want, got)
+		}
+	})
+}
+
+// What nobody writes by hand must not cost more than what people write: four times
+// the text takes four times as long. Quadratic work would take sixteen.
+func TestHostile(t *testing.T) {
+	for _, unit := range []string{
+		"[", "![", "[a](", "[a](<b", "[a](b \"", "[a](b 'c\n", "[a]", "[a][b] ", "[a]: b\n", "[a]: b\n[a]\n", "[[a](b)",
+		"*a_ ", "a**b", "***a", "a*b_c", strings.Repeat("*a_", 60) + "\n\n",
+		"`a``b", "```\n", "<", "<a ", "<a href='x' ", "<!--", "<?", "<img src='a'>\n",
+		"> ", "- ", "1. ", "- a\n", "-\n", " - a\n", "+ - * ", "- [a](a.md)\n", "- [a](a.md)\n  1. [b](b.md)\n",
+		strings.Repeat("> ", 30) + "a\n", strings.Repeat("- ", 30) + "a\n" + strings.Repeat("  ", 30),
+		"&", "a\n", "a\n=\n", "\t", "\r", "\x00", "{{#include ", "{{#include a}}",
+	} {
+		for part, book := range map[string]func(text string) Files{
+			"summary": func(text string) Files {
+				return Files{Markdowns: map[string]string{summaryName: text, "a.md": ""}}
+			},
+			"chapter": func(text string) Files {
+				return Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": text}}
+			},
+		} {
+			took := func(size int) time.Duration {
+				files := book(strings.Repeat(unit, size/len(unit)))
+				began := processorTime(t)
+				Check(files)
+				return processorTime(t) - began
+			}
+			once, four := took(1<<15), took(1<<17)
+			if four > 8*once+20*time.Millisecond {
+				t.Errorf("a %s of %.40q took %s, and %s for four times the text", part, unit, once, four)
+			}
+		}
+	}
+}
+
+// limit is far above what a check takes, and far below what quadratic work does.
+const limit = 20 * time.Second
+
+// processorTime does not depend on what else the machine does.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+func TestHostileNames(t *testing.T) {
+	many := Files{Markdowns: map[string]string{}}
+	var summary strings.Builder
+	for i := range 60000 {
+		many.Markdowns[fmt.Sprintf("/%d/%s", i, strings.Repeat("x", 10))] = ""
+		fmt.Fprintf(&summary, "- [a](%d/xxxxxxxxxy)\n", i)
+	}
+	many.Markdowns[summaryName] = summary.String()
+	slashes := Files{Markdowns: map[string]string{summaryName: "- [A](" + strings.Repeat("/", 1<<19) + ")", strings.Repeat("a/", 1<<19): ""}}
+	for name, files := range map[string]Files{"many": many, "slashes": slashes} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		began := processorTime(t)
+		errors, _ := Check(files)
+		took := processorTime(t) - began
+		runtime.ReadMemStats(&after)
+		if len(errors.First) > maxProblems {
+			t.Errorf("%s: %d errors are kept", name, len(errors.First))
+		}
+		if got := len(errors.String()); got > 20000 {
+			t.Errorf("%s: the errors are %d bytes long", name, got)
+		}
+		if took > limit {
+			t.Errorf("%s: took %s", name, took)
+		}
+		t.Logf("%s: %s, %d MiB allocated", name, took, (after.TotalAlloc-before.TotalAlloc)>>20)
+	}
+}
+
+// large is a book of 1 MiB and 1,000 files.
+func large() Files {
+	files := Files{Markdowns: map[string]string{}, Binaries: []string{"img/logo.svg"}}
+	var summary strings.Builder
+	summary.WriteString("# Summary\n\n")
+	for i := range 1000 {
+		name := fmt.Sprintf("part%d/chapter%d.md", i/50, i)
+		fmt.Fprintf(&summary, "- [Chapter %d](%s)\n", i, name)
+		text := fmt.Sprintf("# Chapter %d\n\nSee the [next](chapter%d.md) and ![the logo](../img/logo.svg).\n\n", i, i/50*50+(i+1)%50)
+		for len(text) < 1000 {
+			text += "Some *prose* with `code`, as people write it, in lines of\nusual length, and a [link](https://example.com/).\n\n- an item\n- another\n\n"
+		}
+		files.Markdowns[name] = text
+	}
+	files.Markdowns[summaryName] = summary.String()
+	return files
+}
+
+func BenchmarkCheck(b *testing.B) {
+	files := large()
+	if errors, warnings := Check(files); len(errors.First)+len(warnings.First) > 0 {
+		b.Fatal(errors, warnings)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		Check(files)
+	}
+}
+
+func BenchmarkSummary(b *testing.B) {
+	files := large()
+	b.ReportAllocs()
+	for b.Loop() {
+		Summary(files)
+	}
+}

@@ -1,0 +1,110 @@
+package book
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// maxPath leaves room for the folder of the volume below the 4,096 bytes of Linux.
+	maxPath = 1024
+	// maxSegment is NAME_MAX of Linux.
+	maxSegment = 255
+	// maxDepth is how deep folders are nested. mdBook nests a list as deep.
+	maxDepth = 32
+)
+
+// ValidatePath returns why a file of a book cannot have this name, or nil. Names are
+// paths relative to the folder of SUMMARY.md.
+func ValidatePath(name string) error {
+	switch {
+	case name == "":
+		return errors.New("must not be empty")
+	case len(name) > maxPath:
+		return fmt.Errorf("must be at most %d bytes long", maxPath)
+	case !utf8.ValidString(name):
+		return errors.New("must be valid UTF-8")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return errors.New("must not contain control characters")
+	case strings.Contains(name, `\`):
+		return errors.New(`must not contain a backslash: write "/" between folders`)
+	case strings.HasPrefix(name, "/"):
+		return errors.New(`must be relative: remove the leading "/"`)
+	case strings.HasSuffix(name, "/"):
+		return errors.New(`must be the name of a file: remove the trailing "/"`)
+	// https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/apis/core/validation/validation.go
+	// (validateLocalNonReservedPath): the volume has files of its own that begin so.
+	case strings.HasPrefix(name, ".."):
+		return errors.New(`must not begin with ".."`)
+	case strings.Count(name, "/") >= maxDepth:
+		return fmt.Errorf("must be at most %d folders deep", maxDepth-1)
+	}
+	for segment := range strings.SplitSeq(name, "/") {
+		switch {
+		case segment == "":
+			return errors.New(`must not contain "//"`)
+		case segment == ".", segment == "..":
+			return fmt.Errorf("must not contain %q as the name of a folder or file", segment)
+		case len(segment) > maxSegment:
+			return fmt.Errorf("must not contain the name of a folder or file above %d bytes", maxSegment)
+		}
+	}
+	return nil
+}
+
+// maxKey is DNS1123SubdomainMaxLength, which bounds the keys of a ConfigMap.
+const maxKey = 253
+
+var (
+	validKey   = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
+	invalidKey = regexp.MustCompile(`[^-._a-zA-Z0-9]+`)
+)
+
+// Key returns the key of a file in a ConfigMap. A name that is a valid key is its own
+// key. Others get a key that is readable in part, such as
+// guide_intro.md-0123456789abcdef0123. This is part of the API: a file whose key
+// changes is not found by a viewer that runs.
+func Key(name string) string {
+	if len(name) <= maxKey && validKey.MatchString(name) && !strings.HasPrefix(name, "..") && name != "." {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	hash := "-" + hex.EncodeToString(sum[:10])
+	readable := strings.TrimLeft(invalidKey.ReplaceAllString(name, "_"), ".")
+	return readable[:min(len(readable), maxKey-len(hash))] + hash
+}
+
+// checkNames reports names that no book can have. The other checks pass over them.
+func (b *book) checkNames() {
+	valid := make([]string, 0, len(b.names))
+	keys := make(map[string]string, len(b.names))
+	for i, name := range b.names {
+		if err := ValidatePath(name); err != nil {
+			b.errors.addf("", 0, "file name \"%s\" %v", name, err)
+			continue
+		}
+		if i > 0 && b.names[i-1] == name {
+			b.errors.addf("", 0, "file \"%s\" is given twice: remove one", name)
+			continue
+		}
+		valid = append(valid, name)
+		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+			if b.has(folder) {
+				b.errors.addf("", 0, "file \"%s\" is also the folder of \"%s\": rename one", folder, name)
+			}
+		}
+		key := Key(name)
+		if other, taken := keys[key]; taken {
+			b.errors.addf("", 0, "files \"%s\" and \"%s\" have the same key in the ConfigMap, \"%s\": rename one", other, name, key)
+		}
+		keys[key] = name
+	}
+	b.names = valid
+}

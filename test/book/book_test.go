@@ -1,0 +1,95 @@
+// Package main compares package book with the real mdBook: MDBOOKS are the root
+// directories of those to compare with.
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-markdownview/book"
+)
+
+func mdbooks(t *testing.T) map[string]mdbook {
+	t.Helper()
+	all := map[string]mdbook{}
+	for _, root := range filepath.SplitList(os.Getenv("MDBOOKS")) {
+		all[filepath.Base(root)] = mdbook(root)
+	}
+	if len(all) == 0 {
+		t.Fatal("MDBOOKS names no mdBook: run \"make test-book\"")
+	}
+	return all
+}
+
+// same fails when mdBook and Check disagree about a book, or about its chapters.
+func (m mdbook) same(t *testing.T, files book.Files) {
+	t.Helper()
+	problems, _ := book.Check(files)
+	pages, err := m.serves(t, files)
+	t.Logf("served: %t, %d chapters", err == nil, len(pages))
+	switch {
+	case len(problems.First) > 0 && err == nil:
+		t.Errorf("mdBook serves what Check rejects: %v\n%s", problems, files.Markdowns["SUMMARY.md"])
+	case len(problems.First) == 0 && err != nil:
+		t.Errorf("Check accepts what mdBook does not serve: %v\n%s", err, files.Markdowns["SUMMARY.md"])
+	case err == nil:
+		var want []string
+		for _, name := range book.Chapters(files) {
+			want = append(want, book.Page(name))
+		}
+		if !slices.Equal(want, pages) {
+			t.Errorf("chapters: Check has the pages %q, mdBook %q\n%s", want, pages, files.Markdowns["SUMMARY.md"])
+		}
+	}
+}
+
+// The cases of package book, whose verdicts are checked in there.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../book/testdata/cases.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name     string            `json:"name"`
+		Summary  *string           `json:"summary"`
+		Files    []string          `json:"files"`
+		Texts    map[string]string `json:"texts"`
+		Binaries []string          `json:"binaries"`
+		Stricter []string          `json:"stricter"`
+	}
+	if err := yaml.UnmarshalStrict(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for version, m := range mdbooks(t) {
+		for _, c := range cases {
+			t.Run(version+"/"+c.Name, func(t *testing.T) {
+				t.Parallel()
+				files := book.Files{Markdowns: map[string]string{}, Binaries: c.Binaries}
+				for _, name := range c.Files {
+					files.Markdowns[name] = text(name)
+				}
+				for name, content := range c.Texts {
+					files.Markdowns[name] = mark(name) + "\n" + content
+				}
+				if c.Summary != nil {
+					files.Markdowns["SUMMARY.md"] = *c.Summary
+				}
+				if slices.Contains(c.Stricter, version) {
+					if problems, _ := book.Check(files); len(problems.First) == 0 {
+						t.Error("Check accepts it")
+					}
+					if _, err := m.serves(t, files); err != nil {
+						t.Errorf("mdBook rejects it too, so that Check is no stricter: %v", err)
+					}
+					return
+				}
+				m.same(t, files)
+			})
+		}
+	}
+}

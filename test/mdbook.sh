@@ -1,0 +1,59 @@
+#!/bin/sh
+# mdbook.sh SUITE
+#
+# Puts the mdBook of a Debian suite (trixie, sid) and everything it needs into
+# .bin/mdbook-SUITE, a root directory, and prints that directory. It installs
+# nothing and needs no root: the packages come from the mirror that the machine's
+# own apt uses. MIRROR=URL names another one, for a machine that is not Debian.
+#
+# Run it with "unshare --map-root-user --root=DIRECTORY mdbook": Debian's mdBook
+# 0.5 reads icons from /usr/share, so that running it through its own ld.so is not
+# enough.
+set -eu
+
+cd "$(dirname "$0")/.."
+suite=${1:?which suite of Debian: trixie or sid}
+root=$PWD/.bin/mdbook-$suite
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+fail() {
+	echo "cannot get mdBook: $*" >&2
+	exit 1
+}
+
+# An apt for a system in which nothing is installed.
+apt() {
+	apt-get -qq -o APT::Sandbox::User=root -o Acquire::Languages=none \
+		-o Dir::Etc::SourceList="$tmp/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+		-o Dir::State="$tmp/apt" -o Dir::State::Lists="$tmp/apt/lists" -o Dir::State::status="$tmp/apt/status" \
+		-o Dir::Cache="$tmp/apt" -o Dir::Cache::Archives="$tmp/apt/archives" "$@" >&2
+}
+
+if [ ! -d "$root" ]; then
+	command -v apt-get >/dev/null || fail "it needs apt, to get the packages of Debian"
+	[ -e $keyring ] || fail "it needs the package debian-archive-keyring"
+	# Of Debian itself, not of its security updates, which have other suites.
+	# shellcheck disable=SC2016 # The variables are apt's.
+	mirror=${MIRROR:-$(apt-get indextargets --format '$(SITE) $(LABEL) $(REPO_URI)' 'Created-By: Packages' | awk '$2 == "Debian" { print $3; exit }')}
+	[ "$mirror" ] || fail "apt knows no mirror of Debian: run \"apt-get update\", or set MIRROR to one"
+
+	mkdir -p .bin
+	tmp=$(mktemp -d .bin/mdbook.XXXXXX)
+	trap 'rm -rf "$tmp"' EXIT
+	trap 'exit 1' INT TERM
+	tmp=$PWD/$tmp
+	mkdir -p "$tmp/apt/lists/partial" "$tmp/apt/archives/partial" "$tmp/root/usr/lib" "$tmp/root/usr/lib64" "$tmp/root/usr/bin"
+	ln -s usr/lib usr/lib64 usr/bin "$tmp/root"
+	: >"$tmp/apt/status"
+	echo "deb [target=Packages signed-by=$keyring] $mirror $suite main" >"$tmp/apt/sources.list"
+	apt update
+	apt install --no-install-recommends --download-only --yes mdbook
+	for package in "$tmp"/apt/archives/*.deb; do
+		dpkg-deb --extract "$package" "$tmp/root"
+	done
+	# mktemp made the folder for one user alone.
+	chmod 755 "$tmp/root"
+	# Another run may have been faster.
+	mv -T "$tmp/root" "$root" 2>/dev/null || [ -d "$root" ]
+fi
+echo "$root"
