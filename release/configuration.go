@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/Masterminds/semver/v3"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/xpkg"
 	"github.com/google/go-containerregistry/pkg/name"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -32,30 +31,38 @@ func (c *configurationCmd) Run() error {
 		return err
 	}
 
-	moved := false
-	err = edit(filepath.Join(c.Target, "crossplane.yaml"), "dependsOn", func(dependency map[string]any) error {
-		if moved = dependency["package"] != function.Name(); !moved {
-			return nil
-		}
-		if _, err := semver.NewVersion(c.Version); err != nil {
-			return fmt.Errorf("cannot depend on version %q of the function: %w", c.Version, err)
-		}
-		dependency["package"], dependency["version"] = function.Name(), ">="+c.Version
-		return nil
-	})
-	if err != nil || !moved {
+	path := filepath.Join(c.Target, "crossplane.yaml")
+	content, err := os.ReadFile(path)
+	if err != nil {
 		return err
 	}
-
-	// Crossplane names a function that it installs as a dependency after its
-	// repository: https://github.com/crossplane/crossplane/blob/v2.4.0/internal/controller/pkg/resolver/reconciler.go#L706
-	return edit(filepath.Join(c.Target, "composition.yaml"), "pipeline", func(step map[string]any) error {
-		return unstructured.SetNestedField(step, xpkg.ToDNSLabel(function.RepositoryStr()), "functionRef", "name")
+	if strings.Contains(string(content), " "+function.Name()+"\n") {
+		return nil
+	}
+	if _, err := semver.NewVersion(c.Version); err != nil {
+		return fmt.Errorf("cannot depend on version %q of the function: %w", c.Version, err)
+	}
+	err = edit(path, "dependsOn", func(dependency map[string]any) {
+		dependency["package"], dependency["version"] = function.Name(), ">="+c.Version
+	})
+	if err != nil {
+		return err
+	}
+	return edit(filepath.Join(c.Target, "composition.yaml"), "pipeline", func(step map[string]any) {
+		step["functionRef"] = map[string]any{"name": installedName(function.RepositoryStr())}
 	})
 }
 
+// installedName returns the name that Crossplane gives a package that it installs
+// as a dependency. Its own code for it would bring a thousand packages along:
+// https://github.com/crossplane/crossplane-runtime/blob/v2.4.0/pkg/xpkg/name.go#L86
+func installedName(repository string) string {
+	repository = repository[:min(len(repository), 63)]
+	return strings.Trim(strings.NewReplacer("/", "-", ".", "-", "_", "").Replace(repository), "-")
+}
+
 // edit changes each entry of a list in the spec of a YAML file.
-func edit(path, list string, change func(entry map[string]any) error) error {
+func edit(path, list string, change func(entry map[string]any)) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -64,14 +71,8 @@ func edit(path, list string, change func(entry map[string]any) error) error {
 	if err := yaml.Unmarshal(content, &object); err != nil {
 		return fmt.Errorf("cannot parse %q: %w", path, err)
 	}
-	entries, _, err := unstructured.NestedFieldNoCopy(object, "spec", list)
-	if err != nil {
-		return fmt.Errorf("cannot read %q: %w", path, err)
-	}
-	for _, e := range entries.([]any) {
-		if err := change(e.(map[string]any)); err != nil {
-			return err
-		}
+	for _, e := range object["spec"].(map[string]any)[list].([]any) {
+		change(e.(map[string]any))
 	}
 	if content, err = yaml.Marshal(object); err != nil {
 		return fmt.Errorf("cannot write %q: %w", path, err)

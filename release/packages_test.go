@@ -18,7 +18,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/xpkg"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
@@ -181,7 +180,7 @@ func TestConfigurationPackage(t *testing.T) {
 }
 
 // examplesFile is the file from which registries that know Crossplane show examples.
-const examplesFile = xpkg.XpkgExamplesFile
+const examplesFile = ".up/examples.yaml"
 
 func testFiles(t *testing.T, content map[string][]byte, want ...string) {
 	t.Helper()
