@@ -6,7 +6,7 @@
 # stage is the one place for files, user and entrypoint, its first the one for the
 # Go release that releases are built with. How the binary is built is said by
 # `make runtime` alone.
-FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26.8 AS build
+FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26.11 AS build
 ARG TARGETARCH
 WORKDIR /src
 COPY go.mod go.sum ./

@@ -1,28 +1,79 @@
-# Everything here needs Go, make and git, nothing else: tools are built from Go
-# modules of their own below test/tools, into $(BIN).
+# Everything here needs Go, make and git only: tools are built from their own Go
+# modules below test/tools, into $(BIN).
 BIN := $(CURDIR)/.bin
+DIST := dist
+ARCHS := amd64 arm64
+VERSION ?= $(shell git describe --tags --always --dirty)
+UPSTREAM := xpkg.crossplane.io/crossplane-contrib
+# Where clusters pull the packages from, if that is not where they are pushed. The
+# configuration names the function there.
+PULL_REGISTRY ?= $(or $(REGISTRY),$(UPSTREAM))
+# Releases are built with one Go release, so that a digest does not depend on the
+# installed Go.
+RELEASE_GO := $(shell sed -n 's|^FROM .*/golang:\([0-9.]*\).*|go\1|p' Dockerfile)
+# Nothing in the environment changes the binary. Tracing of grpc-go is left out: it
+# needs templates, which the linker cannot drop.
+RELEASE_BUILD = GOFLAGS= GOEXPERIMENT= GOFIPS140=off GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) \
+	go build -trimpath -buildvcs=false -tags grpcnotrace -ldflags '-s -w'
+FUNCTION_PACKAGES := $(ARCHS:%=$(DIST)/function-markdownview-linux-%.xpkg)
+CONFIGURATION_PACKAGE := $(DIST)/configuration-markdownview.xpkg
+
+# An existing cluster (E2E_KUBECONFIG) needs none of the parts of a control plane,
+# and the commands of the README run on the control plane of "make up" only.
+CONTROL_PLANE := $(addprefix $(BIN)/,crossplane kubectl $(if $(E2E_KUBECONFIG),,crossplane-core etcd kube-apiserver kube-controller-manager)) \
+	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
 
 .PHONY: help
-help: ## Show what there is to make.
-	@awk -F':.*## ' '/^[a-z0-9.-]+:.*## / { printf "%-24s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+help: ## Show the targets.
+	@awk -F':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+##@ Try it
+
+# A crossplane on the PATH is used if it is a CLI that can render with the engine
+# built here. The engine is Crossplane itself.
+CROSSPLANE := $(shell crossplane composition render --help 2>/dev/null | grep -q -e --crossplane-binary && command -v crossplane || echo $(BIN)/crossplane)
+
+.PHONY: render
+render: build $(CROSSPLANE) $(BIN)/crossplane-core ## Render the examples, and fail if they differ from example/rendered.
+	@CROSSPLANE=$(CROSSPLANE) test/render.sh
+
+.PHONY: up
+up: $(CONTROL_PLANE) ## Start a control plane with everything installed.
+	@cd test/e2e && go build -o $(BIN)/controlplane ./cmd/controlplane
+	@$(BIN)/controlplane up .
+
+.PHONY: down
+down: ## Stop the control plane of "make up".
+	@$(BIN)/controlplane down .
+
+##@ Develop
 
 .PHONY: build
 build: ## Build the function.
 	CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags '-s -w' -o $(BIN)/function-markdownview .
 
-# --- Try it, test it ---------------------------------------------------------
+CONTROLLER_GEN = $(BIN)/controller-gen object crd paths=./input/...
 
-# A crossplane on the PATH will do where it is a CLI that renders with an engine
-# of ours. The engine is Crossplane itself.
-CROSSPLANE := $(shell crossplane composition render --help 2>/dev/null | grep -q -e --crossplane-binary && command -v crossplane || echo $(BIN)/crossplane)
+.PHONY: generate
+generate: build $(BIN)/controller-gen $(BIN)/crossplane $(BIN)/crossplane-core ## Write the generated files: deep copies, the CRD of the Input, example/rendered.
+	$(CONTROLLER_GEN) output:crd:dir=package/function/input
+	CROSSPLANE=$(BIN)/crossplane test/render.sh -update >/dev/null
 
-.PHONY: render
-render: build $(CROSSPLANE) $(BIN)/crossplane-core ## Render the examples, and fail when they differ from example/rendered.
-	@CROSSPLANE=$(CROSSPLANE) test/render.sh
+MODULES := . release $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 
-.PHONY: render-update
-render-update: build $(BIN)/crossplane $(BIN)/crossplane-core ## Write example/rendered anew.
-	@CROSSPLANE=$(BIN)/crossplane test/render.sh -update >/dev/null
+# Code is generated into another folder and compared, so that uncommitted changes
+# do not count as drift.
+.PHONY: lint
+lint: $(addprefix $(BIN)/,actionlint controller-gen golangci-lint) ## Run the linters on every module and workflow, and compare generated code.
+	$(BIN)/actionlint
+	@set -e; for module in $(MODULES); do \
+		echo "golangci-lint run $$module"; (cd $$module && $(BIN)/golangci-lint run); \
+	done
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	$(CONTROLLER_GEN) output:object:dir=$$dir/object output:crd:dir=$$dir/crd && \
+	diff -ru package/function/input $$dir/crd && \
+	diff -u input/v1beta1/zz_generated.deepcopy.go $$dir/object/zz_generated.deepcopy.go || \
+	{ echo 'generated files are out of date: run "make generate"' >&2; exit 1; }
 
 # The race detector needs a C compiler.
 RACE := $(shell command -v $$(go env CC) >/dev/null && echo -race)
@@ -31,15 +82,14 @@ RACE := $(shell command -v $$(go env CC) >/dev/null && echo -race)
 test: ## Run the unit tests.
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) ./...
 
-# Runs every fuzz target for FUZZTIME, a duration or a count such as 1000x. CI
-# counts: with a duration, Go before 1.27 may fail when it is over and all is well
-# (https://go.dev/issue/75804). What a target finds is kept in testdata/fuzz beside
-# it, where the tests try it again from then on. Only a failure is made smaller: of
-# what is merely new there is too much.
+# Runs every fuzz target for FUZZTIME, a duration or a count such as 1000x. CI uses
+# a count: with a duration, Go before 1.27 may report a failure when the time is up
+# (https://go.dev/issue/75804). An input that fails is kept in testdata/fuzz beside
+# the test, where every later run tries it again. Only such inputs are minimized.
 FUZZTIME ?= 1m
 
 .PHONY: fuzz
-fuzz: ## Fuzz each target for FUZZTIME (1 minute).
+fuzz: ## Fuzz each target for FUZZTIME (1m).
 	@set -e; for package in book fn wire test/admission; do \
 		cd $(CURDIR)/$$package; all=$$(go test -list '^Fuzz' .); \
 		for target in $$(echo "$$all" | grep ^Fuzz); do \
@@ -48,212 +98,175 @@ fuzz: ## Fuzz each target for FUZZTIME (1 minute).
 		done; \
 	done
 
-# A commit: only what changed since then is mutated. All of it takes an hour.
-SINCE ?=
+# Everything that must pass before a change is merged, cheapest first. The GitHub
+# workflow runs one job for each line of "make steps".
+define STEPS
+lint
+test
+render
+test-admission
+fuzz FUZZTIME=1000x
+bench BASE=HEAD ROUNDS=1 BENCHTIME=1x
+bench CASES=2.files,.steady
+test-packages
+test-book
+test-viewer
+e2e
+endef
+export STEPS
 
-.PHONY: mutation
-mutation: $(BIN)/gremlins ## Change package fn in small ways (since the commit SINCE), and report what its tests miss.
-	$(BIN)/gremlins unleash --workers 1 --timeout-coefficient 40 --output-statuses lct $(if $(SINCE),--diff $(SINCE)) ./fn
-
-.PHONY: lint
-lint: $(BIN)/golangci-lint ## Run the linters, on every module.
-	@set -e; for module in . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod)); do \
-		echo "golangci-lint run $$module"; (cd $$module && $(BIN)/golangci-lint run); \
+.PHONY: ci
+ci: ## Run everything that must pass before a change is merged.
+	@set -e; echo "$$STEPS" | while read -r step; do \
+		start=$$(date +%s); echo "=== make $$step"; \
+		$(MAKE) --no-print-directory $$step </dev/null; \
+		echo "=== make $$step took $$(($$(date +%s) - start)) s"; \
 	done
 
-# --- The server ----------------------------------------------------------------
+.PHONY: steps
+steps:
+	@echo "$$STEPS"
 
-.PHONY: soak
-soak: export SOAK ?= 10m
-soak: ## Load the function for SOAK (10 minutes): memory stays bounded and does not grow.
-	go test -tags soak -count=1 -timeout 1h -run TestSoak -v ./server
+##@ Test with the real parts
 
-# --- Speed ---------------------------------------------------------------------
-
-# A regular expression of the cases to measure, such as 900 or steady. With it,
-# docs/benchmark.md is not written.
-CASES ?=
-
-.PHONY: bench
-bench: build $(BIN)/function-auto-ready ## Measure the speed of the function beside others, and write docs/benchmark.md.
-	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-noop ./noop
-	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-limit ./limit
-	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)'
-
-# The commit to compare with, how often both are measured, and how long each time.
-BASE ?= HEAD
-ROUNDS ?= 8
-BENCHTIME ?= 0.3s
-
-.PHONY: microbench
-microbench: $(BIN)/benchstat ## Compare the micro-benchmarks of package fn with those of the commit BASE (HEAD).
-	@test/microbench.sh $(BASE) $(ROUNDS) $(BENCHTIME)
-
-# --- Generated files ---------------------------------------------------------
-
-CONTROLLER_GEN = $(BIN)/controller-gen object crd paths=./input/...
-
-.PHONY: generate
-generate: $(BIN)/controller-gen ## Generate the deep copies and the CRD of the Input.
-	$(CONTROLLER_GEN) output:crd:dir=package/function/input
-
-# Generates elsewhere and compares, so that a work tree with changes is no drift.
-.PHONY: generate-check
-generate-check: $(BIN)/controller-gen ## Fail when "make generate" would change something.
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-	$(CONTROLLER_GEN) output:object:dir=$$dir/object output:crd:dir=$$dir/crd && \
-	diff -ru package/function/input $$dir/crd && \
-	diff -u input/v1beta1/zz_generated.deepcopy.go $$dir/object/zz_generated.deepcopy.go || \
-	{ echo 'generated files are out of date: run "make generate"' >&2; exit 1; }
-
-.PHONY: validate
-validate: $(BIN)/crossplane ## Check packages and examples against the schemas of Crossplane and our own.
+# The test cache does not notice changes outside of the module, hence -count=1. Of
+# a rendered XR, which is the first document, only the part of the spec that
+# Crossplane adds is there.
+.PHONY: test-admission
+test-admission: $(BIN)/crossplane ## Test what Kubernetes and Crossplane admit: MarkdownViews, pods, packages, examples.
 	find package example -name '*.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -not -path 'example/rendered/*' -exec test/validate.sh {} +
-	@# Of the XR, which comes first, render leaves out the spec but for Crossplane's own part.
 	set -e; for file in example/rendered/*.yaml; do \
 		awk '/^---$$/ { n++ } { print } n == 1 && /^spec:$$/ { print "  markdowns: {SUMMARY.md: \"\"}" }' $$file | test/validate.sh -; \
 	done
+	cd test/admission && go test -count=1 ./...
 
-.PHONY: readme
-readme: $(CONTROL_PLANE) ## Run the commands of the README on the control plane of "make up".
-	test/readme.sh
-
-# --- Packages, without Docker ------------------------------------------------
-
-DIST := dist
-ARCHS := amd64 arm64
-VERSION ?= $(shell git describe --tags --always --dirty)
-# Releases are built with one Go release, so that a digest does not depend on the
-# Go at hand.
-RELEASE_GO := $(shell sed -n 's|^FROM .*/golang:\([0-9.]*\).*|go\1|p' Dockerfile)
-# Nothing of the environment reaches the binary. Tracing of grpc-go needs
-# templates, which are not used and cannot be dropped by the linker.
-RELEASE_BUILD = GOFLAGS= GOEXPERIMENT= GOFIPS140=off GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) \
-	go build -trimpath -buildvcs=false -tags grpcnotrace -ldflags '-s -w'
-FUNCTION_PACKAGES := $(ARCHS:%=$(DIST)/function-markdownview-linux-%.xpkg)
-CONFIGURATION_PACKAGE := $(DIST)/configuration-markdownview.xpkg
-
-.PHONY: runtime
-runtime: export GOTOOLCHAIN := $(RELEASE_GO)
-runtime: ## Build the binary of the runtime image for GOARCH, as OUT.
-	$(RELEASE_BUILD) -o $(OUT) .
-
-.PHONY: xpkg
-xpkg: $(FUNCTION_PACKAGES) $(CONFIGURATION_PACKAGE) ## Build the packages and their SBOMs into dist.
-
-# A file is moved to its place when it is whole: another make may be at work too.
-$(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/xpkg FORCE
-	@mkdir -p $(DIST)/linux-$*
-	@set -e; new=$$(mktemp -d $(DIST)/linux-$*/new.XXXXXX); trap "rm -r $$new" EXIT; set -x; \
-	$(MAKE) --no-print-directory runtime GOARCH=$* OUT=$$new/function-markdownview; \
-	$(BIN)/xpkg image --dockerfile=Dockerfile --binary=$$new/function-markdownview --arch=$* -o $$new/runtime.tar; \
-	$(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -version $(VERSION) -output $$new/sbom.json $$new/function-markdownview; \
-	$(BIN)/crossplane xpkg build --package-root=package/function --embed-runtime-image-tarball=$$new/runtime.tar -o $$new/function.xpkg; \
-	mv $$new/function-markdownview $$new/runtime.tar $(DIST)/linux-$*; \
-	mv $$new/sbom.json $(@:.xpkg=.cdx.json); \
-	mv $$new/function.xpkg $@
-
-$(CONFIGURATION_PACKAGE): $(BIN)/crossplane FORCE
-	@mkdir -p $(DIST)
-	@set -e; new=$$(mktemp -d $(DIST)/new.XXXXXX); trap "rm -r $$new" EXIT; set -x; \
-	$(BIN)/crossplane xpkg build --package-root=package/configuration -o $$new/configuration.xpkg; \
-	mv $$new/configuration.xpkg $@
-
-.PHONY: FORCE
-FORCE:
-
-.PHONY: xpkg.push
-xpkg.push: xpkg ## Push the function for all platforms, and its SBOMs, as XPKG:VERSION.
-	@test -n '$(XPKG)' || { echo 'say where to: make xpkg.push XPKG=registry/name VERSION=v0.1.0' >&2; exit 1; }
-	$(BIN)/crossplane xpkg push --package-files=$(shell echo $(FUNCTION_PACKAGES) | tr ' ' ,) $(XPKG):$(VERSION)
-	$(BIN)/xpkg attach $(XPKG):$(VERSION) $(foreach arch,$(ARCHS),--sbom=$(arch)=$(DIST)/function-markdownview-linux-$(arch).cdx.json)
-	@$(BIN)/xpkg digest $(XPKG):$(VERSION)
-
-.PHONY: xpkg.push.configuration
-xpkg.push.configuration: xpkg ## Push the configuration as XPKG:VERSION.
-	@test -n '$(XPKG)' || { echo 'say where to: make xpkg.push.configuration XPKG=registry/name VERSION=v0.1.0' >&2; exit 1; }
-	$(BIN)/crossplane xpkg push --package-files=$(CONFIGURATION_PACKAGE) $(XPKG):$(VERSION)
-	@$(BIN)/xpkg digest $(XPKG):$(VERSION)
-
-.PHONY: xpkg.test
-xpkg.test: xpkg ## Check the packages, and push and pull them on loopback.
-	cd test/xpkg && DIST='$(abspath $(DIST))' go test -count=1 ./...
-
-.PHONY: xpkg.reproduce
-xpkg.reproduce: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/xpkg ## Build the packages of HEAD twice, once from nothing, and fail if they differ.
-	BIN='$(BIN)' test/xpkg/reproduce.sh
-
-.PHONY: image.compare
-image.compare: xpkg ## Build the Dockerfile with docker or buildah, and fail if it differs from the packaged image.
-	BIN='$(BIN)' DIST='$(abspath $(DIST))' test/xpkg/dockerfile.sh
-
-.PHONY: test-production
-test-production: ## Test that the production example is allowed where pods must be restricted, and fits together.
-	cd test/production && go test -count=1 ./...
-
-.PHONY: size
-size: export GOTOOLCHAIN := $(RELEASE_GO)
-size: ## Print the size of the binary beside that of another function, built alike.
-	@$(RELEASE_BUILD) -o $(DIST)/size/function-markdownview .
-	@cd test/tools/function-auto-ready && $(RELEASE_BUILD) -o $(abspath $(DIST))/size/function-auto-ready github.com/crossplane/function-auto-ready
-	@wc -c $(DIST)/size/* | awk '!/total/ { n = split($$2, p, "/"); printf "%-24s %5.1f MiB\n", p[n], $$1 / 1048576 }'
-
-# What becomes part of a package is compressed by these.
-$(BIN)/xpkg: $(wildcard test/xpkg/*.go test/xpkg/*/*.go) test/xpkg/go.mod test/xpkg/go.sum
-	cd test/xpkg && GOTOOLCHAIN=$(RELEASE_GO) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/xpkg .
+.PHONY: test-packages
+test-packages: xpkg $(BIN)/cyclonedx-gomod ## Test the packages: content, push and pull, the same bytes twice, the same image from Docker.
+	cd release && DIST='$(abspath $(DIST))' go test -count=1 ./...
+	BIN='$(BIN)' release/reproduce.sh
+	BIN='$(BIN)' DIST='$(abspath $(DIST))' release/dockerfile.sh
 
 # The books and SUMMARY.md files that are generated, and where the random ones begin.
 test-book: export BOOKS ?= 200
 test-book: export SEED ?= 1
 
 .PHONY: test-book
-test-book: ## Compare what package book says of a book with the real mdBook 0.4 and 0.5. Needs Debian.
+test-book: ## Compare package book with the real mdBook 0.4 and 0.5. Needs Debian.
 	@set -e; trixie=$$(test/mdbook.sh trixie); sid=$$(test/mdbook.sh sid); \
 	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
 
 .PHONY: test-viewer
-test-viewer: ## Run the composed viewer, with the real mdBook and a browser. Needs root on Debian.
+test-viewer: ## Test the composed viewer with mdBook and a browser. Needs root on Debian.
 	@test/viewer/viewer.sh
 
-# -count=1 because the test cache does not see the XRD, which is outside of the
-# module.
-.PHONY: test-admission
-test-admission: ## Test what the API server says to a MarkdownView.
-	cd test/admission && go test -count=1 ./...
-
-# --- A real control plane, without Docker ------------------------------------
-
-# A cluster that is there needs none of the parts of one.
-CONTROL_PLANE := $(addprefix $(BIN)/,crossplane kubectl $(if $(E2E_KUBECONFIG),,crossplane-core etcd kube-apiserver kube-controller-manager)) \
-	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
-
 .PHONY: e2e
-e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Show on a real control plane that every guarantee holds. RUN=Create runs one test.
+e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Test every guarantee on a real control plane, and the README. RUN=Create runs one test.
 	cd test/e2e && CGO_ENABLED=0 go build -o $(BIN)/function-fixture ./cmd/fixture
 	CGO_ENABLED=0 go build -o $(BIN)/samples ./test/sample/write
 	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
+	$(if $(RUN)$(E2E_KUBECONFIG),,test/readme.sh)
+
+##@ Measure
+
+# CASES is a regular expression of the cases to measure, such as 900 or steady. With
+# it, docs/benchmark.md is not written. With BASE, micro-benchmarks are run ROUNDS
+# times for BENCHTIME each.
+CASES ?=
+ROUNDS ?= 8
+BENCHTIME ?= 0.3s
+
+.PHONY: bench
+bench: $(if $(BASE),$(BIN)/benchstat,build $(BIN)/function-auto-ready) ## Compare with other functions, and write docs/benchmark.md. BASE=main compares micro-benchmarks with a commit.
+ifdef BASE
+	@test/microbench.sh $(BASE) $(ROUNDS) $(BENCHTIME)
+else
+	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-noop ./noop
+	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-limit ./limit
+	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)'
+endif
 
 .PHONY: load
-load: ## Write docs/load.md: what 500 MarkdownViews at once take.
+load: ## Create 500 MarkdownViews at once, and write docs/load.md.
 	E2E_LOAD=$(CURDIR)/docs/load.md $(MAKE) e2e RUN=Load
 
-.PHONY: up
-up: $(CONTROL_PLANE) ## Start a control plane with everything installed, to try things on.
-	@cd test/e2e && go build -o $(BIN)/controlplane ./cmd/controlplane
-	@$(BIN)/controlplane up .
+.PHONY: soak
+soak: export SOAK ?= 10m
+soak: ## Call the function for SOAK (10m), and fail if its memory grows.
+	go test -tags soak -count=1 -timeout 1h -run TestSoak -v ./server
 
-.PHONY: down
-down: ## Stop the control plane of "make up".
-	@$(BIN)/controlplane down .
+# A full run takes an hour; SINCE mutates only the lines that changed since a commit.
+.PHONY: mutation
+mutation: $(BIN)/gremlins ## Change package fn in small ways (since the commit SINCE), and report what its tests miss.
+	$(BIN)/gremlins unleash --workers 1 --timeout-coefficient 40 --output-statuses lct $(if $(SINCE),--diff $(SINCE)) ./fn
 
-# --- Tools. A binary is built anew when its module changes. ------------------
+##@ Release, without Docker
+
+.PHONY: runtime
+runtime: export GOTOOLCHAIN := $(RELEASE_GO)
+runtime: # Builds the binary of the runtime image for GOARCH, as OUT.
+	$(RELEASE_BUILD) -o $(OUT) .
+
+.PHONY: xpkg
+xpkg: $(FUNCTION_PACKAGES) $(CONFIGURATION_PACKAGE) ## Build the packages and their SBOMs into dist.
+
+# A file is moved to its place when it is complete: another make may run too.
+$(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/release FORCE
+	@mkdir -p $(DIST)/linux-$*
+	@set -e; new=$$(mktemp -d $(DIST)/linux-$*/new.XXXXXX); trap "rm -r $$new" EXIT; set -x; \
+	$(MAKE) --no-print-directory runtime GOARCH=$* OUT=$$new/function-markdownview; \
+	$(BIN)/release image --dockerfile=Dockerfile --binary=$$new/function-markdownview --arch=$* -o $$new/runtime.tar; \
+	$(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -version $(VERSION) -output $$new/sbom.json $$new/function-markdownview; \
+	$(BIN)/crossplane xpkg build --package-root=package/function --examples-root=example/platform --embed-runtime-image-tarball=$$new/runtime.tar -o $$new/function.xpkg; \
+	mv $$new/function-markdownview $$new/runtime.tar $(DIST)/linux-$*; \
+	mv $$new/sbom.json $(@:.xpkg=.cdx.json); \
+	mv $$new/function.xpkg $@
+
+$(CONFIGURATION_PACKAGE): $(BIN)/crossplane $(BIN)/release FORCE
+	@mkdir -p $(DIST)
+	@set -e; new=$$(mktemp -d $(DIST)/new.XXXXXX); trap "rm -r $$new" EXIT; mkdir $$new/examples; cp example/xr.yaml $$new/examples; set -x; \
+	$(BIN)/release configuration --registry=$(PULL_REGISTRY) --version=$(VERSION) package/configuration $$new/package; \
+	$(BIN)/crossplane xpkg build --package-root=$$new/package --examples-root=$$new/examples -o $$new/configuration.xpkg; \
+	mv $$new/configuration.xpkg $@
+
+.PHONY: FORCE
+FORCE:
+
+# $(call push,NAME,DESCRIPTION,FILES). The description must not contain a comma.
+SOURCE := https://github.com/crossplane-contrib/function-markdownview
+comma := ,
+empty :=
+push = $(BIN)/crossplane xpkg push --package-files=$(subst $(empty) $(empty),$(comma),$(strip $(3))) \
+	-a org.opencontainers.image.title=$(1) \
+	-a 'org.opencontainers.image.description=$(2)' \
+	-a org.opencontainers.image.version=$(VERSION) \
+	-a org.opencontainers.image.source=$(SOURCE) \
+	-a org.opencontainers.image.documentation=$(SOURCE)/blob/main/README.md \
+	-a org.opencontainers.image.licenses=Apache-2.0 \
+	-a 'org.opencontainers.image.vendor=The maintainers of function-markdownview' \
+	$(REGISTRY)/$(1):$(VERSION)
+
+.PHONY: push
+push: xpkg ## Push both packages and the SBOMs to REGISTRY, as VERSION. Prints their digests last.
+	@test -n '$(REGISTRY)' || { echo 'REGISTRY is not set: run "make push REGISTRY=registry.example.com/team VERSION=v0.1.0"' >&2; exit 1; }
+	$(call push,function-markdownview,Crossplane composition function that serves the Markdown of a MarkdownView as a web book,$(FUNCTION_PACKAGES))
+	$(BIN)/release attach $(REGISTRY)/function-markdownview:$(VERSION) $(foreach arch,$(ARCHS),--sbom=$(arch)=$(DIST)/function-markdownview-linux-$(arch).cdx.json)
+	$(call push,configuration-markdownview,Crossplane configuration with the MarkdownView API and its Composition,$(CONFIGURATION_PACKAGE))
+	@$(BIN)/release digest $(REGISTRY)/function-markdownview:$(VERSION)
+	@$(BIN)/release digest $(REGISTRY)/configuration-markdownview:$(VERSION)
+
+# It compresses what becomes part of a package, so it is built with the Go of
+# releases too.
+$(BIN)/release: $(wildcard release/*.go release/*/*.go) release/go.mod release/go.sum
+	cd release && GOTOOLCHAIN=$(RELEASE_GO) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/release .
+
+# Tools. A binary is rebuilt when its module changes.
 
 TOOL_LDFLAGS := -s -w
 # The RBAC manager serves metrics on :8080 and has no flag to say otherwise, so
 # two control planes on one machine would collide.
 $(BIN)/crossplane-core: TOOL_LDFLAGS += -X sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=0
-# A package names the Crossplane it works with, so Crossplane must know its own
-# version.
+# A package names the Crossplane versions that it works with, so Crossplane must
+# know its own version.
 $(BIN)/crossplane-core: TOOL_LDFLAGS += -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(shell \
 	sed -n 's|^[[:space:]]*github.com/crossplane/crossplane/v2 \(v[^ ]*\).*|\1|p' test/tools/crossplane/go.mod)
 
@@ -263,6 +276,7 @@ $(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum
 	cd test/tools/$(1) && CGO_ENABLED=0 go build -trimpath -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
 endef
 
+$(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint))
 $(eval $(call tool,benchstat,benchstat,golang.org/x/perf/cmd/benchstat))
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen))
 $(eval $(call tool,crossplane,crossplane-core,github.com/crossplane/crossplane/v2/cmd/crossplane))

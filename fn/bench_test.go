@@ -153,7 +153,7 @@ func TestUnreadIsIgnored(t *testing.T) {
 }
 
 // Benchmarks of a call and of its steps, each with a book of 2, 100 and 900 KiB
-// that is served. make microbench compares them with those of another commit.
+// that is served. "make bench BASE=main" compares them with those of another commit.
 
 func sizes(b *testing.B, step func(b *testing.B, message []byte)) {
 	b.Helper()

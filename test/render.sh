@@ -44,7 +44,7 @@ render() {
 	if [ "$update" ]; then
 		cp "$tmp/$file" example/rendered/
 	elif ! diff -u "example/rendered/$file" "$tmp/$file" >"$tmp/diff"; then
-		echo "example/rendered/$file is not what is rendered; if it should be, run \"make render-update\":" >&2
+		echo "example/rendered/$file is not what is rendered; if it should be, run \"make generate\":" >&2
 		cat "$tmp/diff" >&2
 		exit 1
 	fi

@@ -36,6 +36,7 @@ func TestGuarantees(t *testing.T) {
 			ClusterScoped,
 			Claim,
 			Nested,
+			OpenShift,
 			Pipeline,
 			Metrics,
 			Permissions,

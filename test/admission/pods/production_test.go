@@ -1,4 +1,4 @@
-package production
+package pods
 
 import (
 	"os"
@@ -23,7 +23,7 @@ import (
 // strictly.
 func read[T any](t *testing.T, file, kind, name string) *T {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("../../example/production", file))
+	content, err := os.ReadFile(filepath.Join("../../../example/production", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestSelectors(t *testing.T) {
 
 // What is said of our packages is said of their copies in the mirror as well.
 func TestImageConfigs(t *testing.T) {
-	function := repository(t, "../../package/configuration/crossplane.yaml")
+	function := repository(t, "../../../package/configuration/crossplane.yaml")
 	configuration := strings.Replace(function, "/function-", "/configuration-", 1)
 	mirrored := map[string]string{}
 	for _, name := range []string{"mirror-function", "mirror-configuration"} {
@@ -214,7 +214,7 @@ func repository(t *testing.T, file string) string {
 func TestSigner(t *testing.T) {
 	signature := read[v1beta1.ImageConfig](t, "signature.yaml", "ImageConfig", "function-markdownview-signature")
 	identity := signature.Spec.Verification.Cosign.Authorities[0].Keyless.Identities[0]
-	if _, err := os.Stat("../../.github/workflows/release.yaml"); err != nil {
+	if _, err := os.Stat("../../../.github/workflows/release.yaml"); err != nil {
 		t.Error(err)
 	}
 	cases := map[string]bool{

@@ -1,5 +1,5 @@
-// Command xpkg does what neither the Go tool nor the Crossplane CLI does on the
-// way from a binary to a package in a registry.
+// Command release does what neither the Go tool nor the Crossplane CLI does between
+// a binary and a package in a registry.
 package main
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
-	"github.com/crossplane-contrib/function-markdownview/test/xpkg/image"
-	"github.com/crossplane-contrib/function-markdownview/test/xpkg/sbom"
+	"github.com/crossplane-contrib/function-markdownview/release/image"
 )
 
 type cli struct {
-	Image  imageCmd  `cmd:"" help:"Build the runtime image of one architecture, as a tarball."`
-	Same   sameCmd   `cmd:"" help:"Fail if two image tarballs differ in files or configuration."`
-	Attach attachCmd `cmd:"" help:"Attach an SBOM to each platform of a pushed package."`
-	Digest digestCmd `cmd:"" help:"Print a pushed package with its digest, which is what there is to sign."`
+	Image         imageCmd         `cmd:"" help:"Build the runtime image of one architecture, as a tarball."`
+	Same          sameCmd          `cmd:"" help:"Fail if two image tarballs differ in files or configuration."`
+	Configuration configurationCmd `cmd:"" help:"Copy the sources of the configuration, for a function in another registry."`
+	Attach        attachCmd        `cmd:"" help:"Attach an SBOM to each platform of a pushed package."`
+	Digest        digestCmd        `cmd:"" help:"Print a pushed package with its digest."`
 }
 
 type imageCmd struct {
@@ -102,7 +102,7 @@ func (c *attachCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	return sbom.Attach(digest, documents, remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	return attach(digest, documents, remote.WithAuthFromKeychain(authn.DefaultKeychain))
 }
 
 type digestCmd struct {

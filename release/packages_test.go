@@ -1,6 +1,4 @@
-// Package packages tests what "make xpkg" built, and what a registry holds after
-// "make xpkg.push".
-package packages
+package main
 
 import (
 	"archive/tar"
@@ -11,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -28,16 +27,15 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"sigs.k8s.io/yaml"
 
-	"github.com/crossplane-contrib/function-markdownview/test/xpkg/image"
-	"github.com/crossplane-contrib/function-markdownview/test/xpkg/sbom"
+	"github.com/crossplane-contrib/function-markdownview/release/image"
 )
 
-// dist is the folder that "make xpkg.test" has just built.
+// dist is the folder that "make test-packages" has just built.
 func dist(t *testing.T) string {
 	t.Helper()
 	d := os.Getenv("DIST")
 	if d == "" {
-		t.Fatal("DIST is not set: run these tests with make xpkg.test")
+		t.Fatal("DIST is not set: run these tests with make test-packages")
 	}
 	return d
 }
@@ -80,7 +78,7 @@ func files(t *testing.T, img v1.Image) map[string][]byte {
 	}
 }
 
-// objects returns what a package tells Crossplane: apiVersion, kind and name.
+// objects returns what a package declares: apiVersion, kind and name.
 func objects(t *testing.T, packageYAML []byte) []string {
 	t.Helper()
 	got := []string{}
@@ -103,7 +101,7 @@ func objects(t *testing.T, packageYAML []byte) []string {
 
 // A function package is the runtime image with one more file.
 func TestFunctionPackage(t *testing.T) {
-	dockerfile, err := os.Open("../../../Dockerfile")
+	dockerfile, err := os.Open("../Dockerfile")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,13 +137,9 @@ func TestFunctionPackage(t *testing.T) {
 			if diff := cmp.Diff(want, objects(t, content["package.yaml"])); diff != "" {
 				t.Errorf("objects of the package: -want, +got:\n%s", diff)
 			}
-			delete(content, "package.yaml")
-			binary := content["function-markdownview"]
-			delete(content, "function-markdownview")
-			if len(content) != 0 {
-				t.Errorf("the image holds more than the binary and the package: %d files", len(content))
-			}
-			testBinary(t, binary, machine)
+			testFiles(t, content, "function-markdownview", "package.yaml", examplesFile)
+			testExamples(t, content, "markdownview.fn.crossplane.io/v1alpha1 MarkdownView handbook", "apiextensions.crossplane.io/v1 Composition markdownview-platform")
+			testBinary(t, content["function-markdownview"], machine)
 		})
 	}
 }
@@ -181,38 +175,85 @@ func TestConfigurationPackage(t *testing.T) {
 	if diff := cmp.Diff(want, objects(t, content["package.yaml"])); diff != "" {
 		t.Errorf("objects of the package: -want, +got:\n%s", diff)
 	}
-	if len(content) != 1 {
-		t.Errorf("the package holds more than package.yaml: %d files", len(content))
+	testFiles(t, content, "package.yaml", examplesFile)
+	testExamples(t, content, "markdownview.fn.crossplane.io/v1alpha1 MarkdownView markdownview-sample")
+}
+
+// examplesFile is the file from which registries that know Crossplane show examples.
+const examplesFile = ".up/examples.yaml"
+
+func testFiles(t *testing.T, content map[string][]byte, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(content))); diff != "" {
+		t.Errorf("files: -want, +got:\n%s", diff)
 	}
 }
 
-// run makes a target of the repository's Makefile, with the folder of packages
-// that is tested.
-func run(t *testing.T, args ...string) string {
+func testExamples(t *testing.T, content map[string][]byte, want ...string) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), "make", append([]string{"--no-print-directory", "-C", "../../..", "DIST=" + dist(t)}, args...)...)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, objects(t, content[examplesFile])); diff != "" {
+		t.Errorf("examples: -want, +got:\n%s", diff)
+	}
+}
+
+// push runs "make push" with another DIST, because its configuration names the
+// registry, and returns the two packages that it prints last.
+func push(t *testing.T, registry string) (function, configuration string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-C", "..", "push", "DIST="+t.TempDir(), "REGISTRY="+registry, "VERSION=v0.1.0")
 	out, err := c.CombinedOutput()
 	if err != nil {
-		t.Fatalf("make %s: %s\n%s", strings.Join(args, " "), err, out)
+		t.Fatalf("make push: %s\n%s", err, out)
 	}
-	return string(out)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return lines[len(lines)-2], lines[len(lines)-1]
+}
+
+// annotations of a pushed package, without its title and description.
+func annotations(t *testing.T, got map[string]string) map[string]string {
+	t.Helper()
+	got = maps.Clone(got)
+	for _, key := range []string{"org.opencontainers.image.title", "org.opencontainers.image.description"} {
+		if got[key] == "" {
+			t.Errorf("annotation %s is missing", key)
+		}
+		delete(got, key)
+	}
+	return got
+}
+
+var wantAnnotations = map[string]string{
+	"org.opencontainers.image.version":       "v0.1.0",
+	"org.opencontainers.image.source":        "https://github.com/crossplane-contrib/function-markdownview",
+	"org.opencontainers.image.documentation": "https://github.com/crossplane-contrib/function-markdownview/blob/main/README.md",
+	"org.opencontainers.image.licenses":      "Apache-2.0",
+	"org.opencontainers.image.vendor":        "The maintainers of function-markdownview",
 }
 
 func TestPush(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true), registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
-	repository := strings.TrimPrefix(server.URL, "http://") + "/crossplane-contrib/function-markdownview"
+	team := strings.TrimPrefix(server.URL, "http://") + "/team"
+	repository := team + "/function-markdownview"
 
+	function, configuration := push(t, team)
+	for ref, want := range map[string]string{
+		repository + ":v0.1.0":                      function,
+		team + "/configuration-markdownview:v0.1.0": configuration,
+	} {
+		if got := ref[:len(ref)-len(":v0.1.0")] + "@" + head(t, ref).Digest.String(); got != want {
+			t.Errorf("make push prints %q, and the registry has %q", want, got)
+		}
+	}
 	// A release that failed half-way is pushed again.
-	out := run(t, "xpkg.push", "XPKG="+repository, "VERSION=v0.1.0")
-	first := head(t, repository+":v0.1.0")
-	if want := repository + "@" + first.Digest.String(); !strings.HasSuffix(strings.TrimSpace(out), want) {
-		t.Errorf("make xpkg.push does not end with %q:\n%s", want, out)
+	againFunction, againConfiguration := push(t, team)
+	if diff := cmp.Diff([]string{function, configuration}, []string{againFunction, againConfiguration}); diff != "" {
+		t.Errorf("the same commit gives other digests: -first, +second:\n%s", diff)
 	}
-	run(t, "xpkg.push", "XPKG="+repository, "VERSION=v0.1.0")
-	if again := head(t, repository+":v0.1.0"); again.Digest != first.Digest {
-		t.Errorf("the same commit gave %s and %s", first.Digest, again.Digest)
-	}
+
+	t.Run("configuration", func(t *testing.T) { testConfiguration(t, configuration, repository) })
 
 	tag, err := name.NewTag(repository + ":v0.1.0")
 	if err != nil {
@@ -225,6 +266,9 @@ func TestPush(t *testing.T) {
 	manifest, err := index.IndexManifest()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if diff := cmp.Diff(wantAnnotations, annotations(t, manifest.Annotations)); diff != "" {
+		t.Errorf("annotations of the index: -want, +got:\n%s", diff)
 	}
 	platforms := []string{}
 	for _, m := range manifest.Manifests {
@@ -256,6 +300,52 @@ func head(t *testing.T, ref string) *v1.Descriptor {
 	return d
 }
 
+// testConfiguration tests that a configuration depends on the function that was
+// pushed to the same registry, and calls it by the name that Crossplane gives it.
+func testConfiguration(t *testing.T, configuration, function string) {
+	t.Helper()
+	ref, err := name.NewDigest(configuration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := remote.Image(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := img.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(wantAnnotations, annotations(t, manifest.Annotations)); diff != "" {
+		t.Errorf("annotations: -want, +got:\n%s", diff)
+	}
+
+	type object struct {
+		Kind string
+		Spec struct {
+			DependsOn []map[string]string
+			Pipeline  []struct{ FunctionRef struct{ Name string } }
+		}
+	}
+	for document := range strings.SplitSeq(string(files(t, img)["package.yaml"]), "\n---\n") {
+		o := object{}
+		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
+			t.Fatal(err)
+		}
+		switch o.Kind {
+		case "Configuration":
+			want := []map[string]string{{"apiVersion": "pkg.crossplane.io/v1", "kind": "Function", "package": function, "version": ">=v0.1.0"}}
+			if diff := cmp.Diff(want, o.Spec.DependsOn); diff != "" {
+				t.Errorf("dependsOn: -want, +got:\n%s", diff)
+			}
+		case "Composition":
+			if diff := cmp.Diff("team-function-markdownview", o.Spec.Pipeline[0].FunctionRef.Name); diff != "" {
+				t.Errorf("functionRef: -want, +got:\n%s", diff)
+			}
+		}
+	}
+}
+
 // testPushed tests an image that was pulled back.
 func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 	t.Helper()
@@ -266,11 +356,14 @@ func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	annotations := []string{}
+	layers := []string{}
 	for _, l := range manifest.Layers {
-		annotations = append(annotations, l.Annotations["io.crossplane.xpkg"])
+		layers = append(layers, l.Annotations["io.crossplane.xpkg"])
 	}
-	if diff := cmp.Diff([]string{"", "base"}, annotations); diff != "" {
+	if diff := cmp.Diff(wantAnnotations, annotations(t, manifest.Annotations)); diff != "" {
+		t.Errorf("annotations: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"", "base", "upbound"}, layers); diff != "" {
 		t.Errorf("io.crossplane.xpkg of the layers: -want, +got:\n%s", diff)
 	}
 	if diff := cmp.Diff("65532:65532", config(t, img).Config.User); diff != "" {
@@ -280,7 +373,7 @@ func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 		t.Errorf("entrypoint: -want, +got:\n%s", diff)
 	}
 
-	document, err := sbom.Get(ref)
+	document, err := readSBOM(ref)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ ENTRYPOINT ["/function", "--debug"]
 // The image is part of the contract with clusters: whoever changes it has to
 // change this test as well.
 func TestOurDockerfile(t *testing.T) {
-	f, err := os.Open("../../../Dockerfile")
+	f, err := os.Open("../../Dockerfile")
 	if err != nil {
 		t.Fatal(err)
 	}

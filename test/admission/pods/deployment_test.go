@@ -1,7 +1,7 @@
-// Package production tests example/production: that the pods which Crossplane
-// makes of it are allowed where pods must be restricted, and that its parts fit
+// Package pods tests the pods of the viewers and of example/production: that they are
+// allowed where pods must be restricted, and that the parts of the example fit
 // together.
-package production
+package pods
 
 import (
 	"maps"

@@ -5,7 +5,7 @@
 # they are no part of a package.
 set -eu
 
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 commit=$(git rev-parse HEAD)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -19,7 +19,7 @@ build() {
 	git archive "$commit" | tar -x -C "$folder"
 	# The tools look older than the sources that were just unpacked.
 	env "$@" make -C "$folder" xpkg VERSION=v0.0.0 BIN="$BIN" \
-		-o "$BIN/crossplane" -o "$BIN/cyclonedx-gomod" -o "$BIN/xpkg" >"$folder.log" 2>&1 || {
+		-o "$BIN/crossplane" -o "$BIN/cyclonedx-gomod" -o "$BIN/release" >"$folder.log" 2>&1 || {
 		cat "$folder.log" >&2
 		exit 1
 	}

@@ -1,9 +1,11 @@
-package sbom
+package main
 
 import (
+	"fmt"
 	"io"
 	"log"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +19,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// pushed returns an index of two images in a registry on loopback.
-func pushed(t *testing.T, referrersAPI bool) (name.Digest, map[string]v1.Hash) {
+// pushIndex returns an index of two images in a registry on loopback.
+func pushIndex(t *testing.T, referrersAPI bool) (name.Digest, map[string]v1.Hash) {
 	t.Helper()
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(referrersAPI), registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
@@ -60,11 +62,11 @@ func TestAttach(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			index, digests := pushed(t, tc.referrersAPI)
+			index, digests := pushIndex(t, tc.referrersAPI)
 			documents := map[string][]byte{"amd64": []byte(`{"for":"amd64"}`), "arm64": []byte(`{"for":"arm64"}`)}
 			// A release that failed half-way is pushed again.
 			for range 2 {
-				if err := Attach(index, documents); err != nil {
+				if err := attach(index, documents); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -74,29 +76,62 @@ func TestAttach(t *testing.T) {
 				got[arch] = read(t, index.Context().Digest(digest.String()))
 			}
 			if diff := cmp.Diff(documents, got); diff != "" {
-				t.Errorf("%s\nAttach(...): -want, +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nattach(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
 func TestAttachNeedsADocumentForEachPlatform(t *testing.T) {
-	index, digests := pushed(t, true)
-	err := Attach(index, map[string][]byte{"amd64": []byte(`{}`)})
+	index, digests := pushIndex(t, true)
+	err := attach(index, map[string][]byte{"amd64": []byte(`{}`)})
 	if err == nil {
-		t.Fatal("Attach(...): want error, got none")
+		t.Fatal("attach(...): want error, got none")
 	}
 	want := `cannot attach SBOM to ` + digests["arm64"].String() + ` of "` + index.String() + `": there is none for "arm64"`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
-		t.Errorf("Attach(...): -want, +got:\n%s", diff)
+		t.Errorf("attach(...): -want, +got:\n%s", diff)
 	}
 }
 
 func read(t *testing.T, image name.Digest) []byte {
 	t.Helper()
-	document, err := Get(image)
+	document, err := readSBOM(image)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return document
+}
+
+// readSBOM returns the one document that refers to an image.
+func readSBOM(image name.Digest, options ...remote.Option) ([]byte, error) {
+	idx, err := remote.Referrers(image, options...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list referrers of %q: %w", image, err)
+	}
+	manifest, err := idx.IndexManifest()
+	if err != nil {
+		return nil, fmt.Errorf("cannot list referrers of %q: %w", image, err)
+	}
+	found := slices.DeleteFunc(slices.Clone(manifest.Manifests), func(d v1.Descriptor) bool { return d.ArtifactType != string(sbomType) })
+	if len(found) != 1 {
+		return nil, fmt.Errorf("cannot choose an SBOM of %q: there are %d", image, len(found))
+	}
+	artifact, err := remote.Image(image.Context().Digest(found[0].Digest.String()), options...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot get SBOM of %q: %w", image, err)
+	}
+	layers, err := artifact.Layers()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read SBOM of %q: %w", image, err)
+	}
+	if len(layers) != 1 {
+		return nil, fmt.Errorf("cannot read SBOM of %q: it has %d layers", image, len(layers))
+	}
+	r, err := layers[0].Compressed()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read SBOM of %q: %w", image, err)
+	}
+	defer r.Close() //nolint:errcheck // Only read.
+	return io.ReadAll(r)
 }

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/google/go-containerregistry/pkg/name"
+	"sigs.k8s.io/yaml"
+)
+
+const functionName = "function-markdownview"
+
+type configurationCmd struct {
+	Registry string `help:"Registry and folder that clusters pull the function from." placeholder:"REGISTRY/FOLDER" required:""`
+	Version  string `help:"Version of the function."                                  required:""`
+	Source   string `arg:""                                                           help:"Folder with the sources."            type:"existingdir"`
+	Target   string `arg:""                                                           help:"Folder to write."                    type:"path"`
+}
+
+// Run copies the sources. If they depend on the function in another registry, it
+// changes the dependency, and the name by which the Composition calls the function.
+func (c *configurationCmd) Run() error {
+	if err := os.CopyFS(c.Target, os.DirFS(c.Source)); err != nil {
+		return fmt.Errorf("cannot copy the configuration: %w", err)
+	}
+	function, err := name.NewRepository(c.Registry+"/"+functionName, name.StrictValidation)
+	if err != nil {
+		return err
+	}
+
+	path := filepath.Join(c.Target, "crossplane.yaml")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(string(content), " "+function.Name()+"\n") {
+		return nil
+	}
+	if _, err := semver.NewVersion(c.Version); err != nil {
+		return fmt.Errorf("cannot depend on version %q of the function: %w", c.Version, err)
+	}
+	err = edit(path, "dependsOn", func(dependency map[string]any) {
+		dependency["package"], dependency["version"] = function.Name(), ">="+c.Version
+	})
+	if err != nil {
+		return err
+	}
+	return edit(filepath.Join(c.Target, "composition.yaml"), "pipeline", func(step map[string]any) {
+		step["functionRef"] = map[string]any{"name": installedName(function.RepositoryStr())}
+	})
+}
+
+// installedName returns the name that Crossplane gives a package that it installs
+// as a dependency. Its own code for it would bring a thousand packages along:
+// https://github.com/crossplane/crossplane-runtime/blob/v2.4.0/pkg/xpkg/name.go#L86
+func installedName(repository string) string {
+	repository = repository[:min(len(repository), 63)]
+	return strings.Trim(strings.NewReplacer("/", "-", ".", "-", "_", "").Replace(repository), "-")
+}
+
+// edit changes each entry of a list in the spec of a YAML file.
+func edit(path, list string, change func(entry map[string]any)) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	object := map[string]any{}
+	if err := yaml.Unmarshal(content, &object); err != nil {
+		return fmt.Errorf("cannot parse %q: %w", path, err)
+	}
+	for _, e := range object["spec"].(map[string]any)[list].([]any) {
+		change(e.(map[string]any))
+	}
+	if content, err = yaml.Marshal(object); err != nil {
+		return fmt.Errorf("cannot write %q: %w", path, err)
+	}
+	return os.WriteFile(path, content, 0o600)
+}
