@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -9,8 +10,15 @@ import (
 	"github.com/distribution/reference"
 )
 
-// patternVersion is the tag or the digest of a pattern.
-var patternVersion = regexp.MustCompile(`^(:[\w*][\w.*-]*|@[a-z0-9:*]+)?$`)
+var (
+	// patternRegistry is the registry of a pattern. A "*" anywhere else in it would
+	// match registries of other people: "docker.io*" matches docker.io.evil.example,
+	// "*example.com" evilexample.com, and "10.0.0.*" 10.0.0.evil.example. A name
+	// that ends in a number is an IP address, which has no subdomains.
+	patternRegistry = regexp.MustCompile(`^(\*|\[[\da-fA-F:]+\]|[\w.-]+|\*\.[\da-zA-Z.-]*[a-zA-Z][\da-zA-Z-]*)(:(\*|\d+))?$`)
+	// patternVersion is the tag or the digest of a pattern.
+	patternVersion = regexp.MustCompile(`^(:[\w*][\w.*-]*|@[a-z0-9:*]+)?$`)
+)
 
 // allowed returns whether an image matches one of the patterns. It compares the
 // fully qualified reference, as a container runtime reads it, so that
@@ -84,6 +92,17 @@ func exampleOf(name string) string {
 	}
 
 	return strings.ReplaceAll(name, "*", "1")
+}
+
+// registriesLike returns how the registries can be written that a pattern may
+// mean by one with a "*" in a place where it is not allowed.
+func registriesLike(registry string) string {
+	host, _, _ := strings.Cut(registry, ":")
+	if host = strings.Trim(host, "*."); !patternRegistry.MatchString("*."+host) || validatePattern(host+"/a/b", nil) != nil {
+		host = "registry.example.com"
+	}
+
+	return fmt.Sprintf("%[1]s, *.%[1]s, %[1]s:* or *", host)
 }
 
 // inFull returns the name of a pattern as it must be written to match what a

@@ -1,8 +1,12 @@
 package fn
 
 import (
+	"math/rand/v2"
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/distribution/reference"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -59,6 +63,8 @@ func TestValidatePattern(t *testing.T) {
 	const (
 		none    = `must be an image reference in which "*" stands for any text without "/"`
 		partial = "must be the full name of an image, from its registry on: write "
+		star    = `may have "*" in its registry only for all of it, for its first label or for its port: write the registry as `
+		general = star + "registry.example.com, *.registry.example.com, registry.example.com:* or *"
 	)
 	cases := map[string]struct {
 		reason  string
@@ -70,7 +76,31 @@ func TestValidatePattern(t *testing.T) {
 		"Port":          {reason: "The first part is a host when it has a port", pattern: "registry:5000/a:v1"},
 		"AnyPort":       {reason: "A star may stand for a port", pattern: "registry:*/a:v1"},
 		"AnyHost":       {reason: "A star may stand for a host", pattern: "*/a"},
-		"PartOfHost":    {reason: "A star may stand for a part of a host", pattern: "*.example.com/a-*/b"},
+		"PartOfHost":    {reason: "A star may stand for the first labels of a host", pattern: "*.example.com/a-*/b"},
+		"AnyHostPort":   {reason: "A star may stand for the host before a port", pattern: "*:5000/a"},
+		"AnyHostAny":    {reason: "Stars may stand for host and port", pattern: "*:*/a"},
+		"Subdomains":    {reason: "A star may stand for the labels before a domain", pattern: "*.example.com:*/a"},
+		"Address":       {reason: "A host may be an address", pattern: "10.0.0.1:*/a"},
+		"IPv6AnyPort":   {reason: "A star may stand for the port of an IPv6 address", pattern: "[fd00::1]:*/a"},
+		"Numbered":      {reason: "A label may have a number", pattern: "*.r2.example.c0m/a"},
+		"AfterHost":     {reason: "docker.io* also matches docker.io.evil.example", pattern: "docker.io*/a/b", want: star + "docker.io, *.docker.io, docker.io:* or *"},
+		"AfterHostPort": {reason: "docker.io*:443 also matches docker.io.evil.example:443", pattern: "docker.io*:443/a/b", want: star + "docker.io, *.docker.io, docker.io:* or *"},
+		"BeforeHost":    {reason: "*example.com also matches evilexample.com", pattern: "*example.com/x", want: star + "example.com, *.example.com, example.com:* or *"},
+		"LastLabel":     {reason: "10.0.0.* also matches 10.0.0.evil.example", pattern: "10.0.0.*/x", want: general},
+		"FirstNumber":   {reason: "*.0.0.1 matches addresses of other people", pattern: "*.0.0.1/x", want: general},
+		"TopDomain":     {reason: "docker.* also matches docker.evil.example", pattern: "docker.*/a/b", want: general},
+		"InnerLabel":    {reason: "eu.*.example.com is written *.example.com, which does not look narrower than it is", pattern: "eu.*.example.com/x", want: general},
+		"PartOfLabel":   {reason: "eu*.example.com also matches eu.evil.example.com", pattern: "eu*.example.com/x", want: general},
+		"PartOfFirst":   {reason: "*eu.example.com also matches evileu.example.com", pattern: "*eu.example.com/x", want: star + "eu.example.com, *.eu.example.com, eu.example.com:* or *"},
+		"TwoStars":      {reason: "*.* matches every host with a dot", pattern: "*.*/x", want: general},
+		"TwoLabels":     {reason: "One star matches all the labels that two stars match", pattern: "*.*.example.com/x", want: star + "example.com, *.example.com, example.com:* or *"},
+		"DoubleStar":    {reason: "Two stars are not a host", pattern: "**/x", want: partial + "docker.io/**/x"},
+		"PartOfPort":    {reason: "A star stands for a whole port", pattern: "registry:5*/x", want: general},
+		"PartOfIPv6":    {reason: "[fd00:*] matches every address that begins with fd00", pattern: "[fd00:*]:5000/x", want: general},
+		"AllOfIPv6":     {reason: "A star is not an IPv6 address", pattern: "[*]:5000/x", want: general},
+		"UserInfo":      {reason: "A registry has no user", pattern: "user@docker.io/a/b", want: none},
+		"UserInfoStar":  {reason: "A star is not a user of a registry", pattern: "*@docker.io/a/b", want: none},
+		"Scheme":        {reason: "A registry has no scheme", pattern: "https://docker.io/a/b", want: none},
 		"AnyTag":        {reason: "A star may stand in a tag", pattern: "docker.io/a/b:v1.*"},
 		"Digest":        {reason: "A pattern may have a digest", pattern: "docker.io/a/b" + digest},
 		"Both":          {reason: "A pattern may have a tag and a digest", pattern: "docker.io/a/b:v1" + digest},
@@ -105,4 +135,86 @@ func TestValidatePattern(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRegistryOfPattern puts patterns, and images for them, together at random. A valid pattern
+// must match no image of another registry, and a message that shows how to write
+// a pattern must show valid ones.
+func TestRegistryOfPattern(t *testing.T) {
+	pieces := []string{
+		"*", "*", "*.", ".*", ":*", ":5000", "docker.io", "index.docker.io", "example.com", "evil", ".evil.example", "eu.", "10.0.0.", "1", "localhost",
+		"[fd00::1]", "[", "]", "@", "?", "\\", "-", "_", ".", ":", "A", "library/", "/",
+	}
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that is the same each time.
+	pick := func() string {
+		var b strings.Builder
+		for range 1 + r.IntN(4) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+
+		return b.String()
+	}
+	written := regexp.MustCompile(`write (?:the registry as )?(.*)$`)
+
+	matched, shown := 0, 0
+	for range 40_000 {
+		pattern := pick() + "/a"
+		// What an attacker writes for each star.
+		image := pattern
+		for strings.Contains(image, "*") {
+			image = strings.Replace(image, "*", strings.ReplaceAll(pick(), "*", ""), 1)
+		}
+		for _, f := range validatePattern(pattern, nil) {
+			registries := written.FindStringSubmatch(f.Detail)
+			if registries == nil || strings.Contains(f.Detail, "from its registry on") {
+				continue
+			}
+			for _, registry := range regexp.MustCompile(`, | or `).Split(registries[1], -1) {
+				if again := validatePattern(registry+"/b/a", nil); again != nil {
+					t.Fatalf("validatePattern(%q) shows %q, which is not valid: %v", pattern, registry, again)
+				}
+				shown++
+			}
+		}
+		if validatePattern(pattern, nil) != nil || !allowed(image, []string{pattern}) {
+			continue
+		}
+		matched++
+		named, err := reference.ParseNormalizedNamed(image)
+		if err != nil {
+			t.Fatalf("allowed(%q, %q): no image reference", image, pattern)
+		}
+		registry, _, _ := strings.Cut(pattern, "/")
+		if got, _, _ := strings.Cut(named.Name(), "/"); !isOf(got, registry) {
+			t.Fatalf("allowed(%q, %q): %s is another registry", image, pattern, got)
+		}
+	}
+	if matched < 1_000 || shown < 1_000 {
+		t.Errorf("%d images matched and %d registries were shown: too few to test anything", matched, shown)
+	}
+}
+
+// isOf returns whether a registry is one that a pattern names.
+func isOf(registry, pattern string) bool {
+	host, port := registry, ""
+	if i := strings.LastIndex(registry, ":"); i > strings.LastIndex(registry, "]") {
+		host, port = registry[:i], registry[i:]
+	}
+	switch {
+	case pattern == "*" || pattern == "*:*": // An IPv6 address has a colon.
+		return true
+	case strings.HasSuffix(pattern, ":*"):
+		pattern = strings.TrimSuffix(pattern, ":*") + port
+		if port == "" {
+			return false
+		}
+	}
+	if pattern == "*"+port {
+		return true
+	}
+	if domain, ok := strings.CutPrefix(pattern, "*."); ok {
+		return strings.HasSuffix(host+port, "."+domain) && len(host) > len("."+domain)-len(port)
+	}
+
+	return registry == pattern
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
@@ -245,6 +246,7 @@ func validateService(in v1beta1.Input, at *field.Path) field.ErrorList {
 // that nobody thought of.
 func validatePattern(pattern string, at *field.Path) field.ErrorList {
 	name, version := splitPattern(pattern)
+	registry, _, _ := strings.Cut(name, "/")
 	example := exampleOf(name)
 	named, err := reference.ParseNormalizedNamed(example)
 	switch {
@@ -252,6 +254,9 @@ func validatePattern(pattern string, at *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(at, short(pattern), `must be an image reference in which "*" stands for any text without "/"`)}
 	case named.Name() != example:
 		return field.ErrorList{field.Invalid(at, short(pattern), "must be the full name of an image, from its registry on: write "+short(inFull(name)+version))}
+	case !patternRegistry.MatchString(registry):
+		return field.ErrorList{field.Invalid(at, short(pattern),
+			`may have "*" in its registry only for all of it, for its first label or for its port: write the registry as `+registriesLike(registry))}
 	default:
 		return nil
 	}
