@@ -47,12 +47,17 @@ func env(t *testing.T, name string) string {
 // start starts the pod of a Deployment, which ends with the test.
 func start(t *testing.T, r composed.Resources, services ...corev1.Service) *pod.Pod {
 	t.Helper()
-	c := pod.Cluster{
-		Image:      env(t, "VIEWER_IMAGE"),
-		State:      filepath.Join(env(t, "VIEWER_RUN"), "runc"),
-		ConfigMaps: map[string]*corev1.ConfigMap{r.ConfigMap.Name: &r.ConfigMap},
-		Services:   services,
-	}
+
+	return startIn(t, pod.Cluster{Services: services}, r)
+}
+
+// startIn starts the pod of a Deployment in a cluster that has some things of its
+// own.
+func startIn(t *testing.T, c pod.Cluster, r composed.Resources) *pod.Pod {
+	t.Helper()
+	c.Image = env(t, "VIEWER_IMAGE")
+	c.State = filepath.Join(env(t, "VIEWER_RUN"), "runc")
+	c.ConfigMaps = map[string]*corev1.ConfigMap{r.ConfigMap.Name: &r.ConfigMap}
 	dir := filepath.Join(env(t, "VIEWER_RUN"), strings.ReplaceAll(t.Name(), "/", "-"))
 	p, err := pod.Start(c, dir, *r.Deployment.Spec.Template.Spec.DeepCopy())
 	if err != nil {

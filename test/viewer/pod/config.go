@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/moby/profiles/seccomp"
 	specs "github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -148,6 +149,7 @@ func (p *Pod) config() (*specs.Spec, error) {
 				{Type: specs.MountNamespace},
 			},
 			Resources: &specs.LinuxResources{},
+			Sysctl:    p.cluster.Sysctls,
 			MaskedPaths: []string{
 				"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/scsi",
 				"/proc/sched_debug", "/proc/timer_list", "/proc/timer_stats", "/sys/firmware",
@@ -166,8 +168,31 @@ func (p *Pod) config() (*specs.Spec, error) {
 		}
 		config.Linux.Seccomp = profile
 	}
+	if p.cluster.NoIPv6 {
+		withoutIPv6(config.Linux.Seccomp)
+	}
 
 	return config, nil
+}
+
+// withoutIPv6 makes the system call fail that fails on a kernel without IPv6.
+func withoutIPv6(profile *specs.LinuxSeccomp) {
+	// Rules for one system call must not contradict each other.
+	for i := range profile.Syscalls {
+		profile.Syscalls[i].Names = slices.DeleteFunc(profile.Syscalls[i].Names, func(name string) bool { return name == "socket" })
+	}
+	profile.Syscalls = slices.DeleteFunc(profile.Syscalls, func(s specs.LinuxSyscall) bool { return len(s.Names) == 0 })
+	errno := uint(unix.EAFNOSUPPORT)
+	profile.Syscalls = append(profile.Syscalls,
+		specs.LinuxSyscall{
+			Names: []string{"socket"}, Action: specs.ActErrno, ErrnoRet: &errno,
+			Args: []specs.LinuxSeccompArg{{Index: 0, Value: unix.AF_INET6, Op: specs.OpEqualTo}},
+		},
+		specs.LinuxSyscall{
+			Names: []string{"socket"}, Action: specs.ActAllow,
+			Args: []specs.LinuxSeccompArg{{Index: 0, Value: unix.AF_INET6, Op: specs.OpLessThan}},
+		},
+	)
 }
 
 // env is what the image declares, what a kubelet adds for the Services of the

@@ -43,6 +43,12 @@ type Cluster struct {
 
 	// Services of the namespace.
 	Services []corev1.Service
+
+	// Sysctls of the network of the pod.
+	Sysctls map[string]string
+
+	// NoIPv6 makes the kernel one that was booted with ipv6.disable=1.
+	NoIPv6 bool
 }
 
 // A Pod that was started.
