@@ -182,7 +182,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	_, got := a.create(t, view(map[string]any{
 		"markdowns":   map[string]string{"a b": "", "print.md": "", "..": ""},
 		"replicas":    9,
-		"viewerImage": "",
+		"viewerImage": "A",
 		"resources": map[string]any{
 			"requests": map[string]any{"cpu": "many", "gpu": "1"},
 			"limits":   map[string]any{"cpu": "1e999999999"},
@@ -206,6 +206,7 @@ func TestAdmitted(t *testing.T) {
 		"FewReplicas":    {reason: "One viewer is the least.", spec: with(map[string]any{"replicas": 1})},
 		"MostReplicas":   {reason: "Five viewers are the most.", spec: with(map[string]any{"replicas": 5})},
 		"TutorialsImage": {reason: "The sample of the tutorial names its image so.", spec: with(map[string]any{"viewerImage": "peaceiris/mdbook:latest"})},
+		"DefaultImage":   {reason: "Helm and kustomize write an empty text for a default.", spec: with(map[string]any{"viewerImage": ""})},
 		"Resources": {reason: "A limit may equal its request, however it is written.", spec: with(map[string]any{"resources": map[string]any{
 			"requests": map[string]any{"cpu": "100m", "memory": "1Gi", "ephemeral-storage": 0},
 			"limits":   map[string]any{"cpu": ".1", "memory": 1 << 30, "ephemeral-storage": "1e9"},

@@ -26,10 +26,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	k8sjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	basecompatibility "k8s.io/component-base/compatibility"
 	"sigs.k8s.io/yaml"
 )
 
 const definition = "../../package/configuration/definition.yaml"
+
+// TestMain makes the code of the API server accept only those CEL functions that
+// the oldest supported Kubernetes has too.
+func TestMain(m *testing.M) {
+	kubernetes := compatibility.DefaultComponentGlobalsRegistry.EffectiveVersionFor(basecompatibility.DefaultKubeComponent)
+	kubernetes.(basecompatibility.MutableEffectiveVersion).SetMinCompatibilityVersion(version.MajorMinor(1, 29))
+	os.Exit(m.Run())
+}
 
 // An api is an XRD as the API server serves it.
 type api struct {
@@ -40,13 +51,19 @@ type api struct {
 // readXRD reads the XRD of MarkdownView strictly: a misspelled field is an error.
 func readXRD(t testing.TB) *xpv1.CompositeResourceDefinition {
 	t.Helper()
-	b, err := os.ReadFile(definition)
+
+	return readFile(t, definition)
+}
+
+func readFile(t testing.TB, name string) *xpv1.CompositeResourceDefinition {
+	t.Helper()
+	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	xrd := &xpv1.CompositeResourceDefinition{}
 	if err := yaml.UnmarshalStrict(b, xrd); err != nil {
-		t.Fatalf("cannot read %s: %v", definition, err)
+		t.Fatalf("cannot read %s: %v", name, err)
 	}
 
 	return xrd

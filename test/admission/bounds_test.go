@@ -1,0 +1,128 @@
+package admission_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// definitions are the XRDs that come with the function.
+var definitions = map[string]string{"Ours": definition, "Tutorial": "../../example/tutorial/definition.yaml"}
+
+// TestBounds shows for both XRDs that nobody can send more than the function is
+// made for.
+func TestBounds(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		spec   map[string]any
+		want   string
+	}{
+		"Fits":     {reason: "The largest book is admitted", spec: map[string]any{"markdowns": wide()}},
+		"Files":    {reason: "The function looks at each file name", spec: map[string]any{"markdowns": many(999)}, want: "spec.markdowns: Too many"},
+		"FileName": {reason: "And copies parts of it into messages", spec: map[string]any{"markdowns": files(map[string]string{strings.Repeat("x", 254): ""})}, want: "253 characters"},
+		"Text":     {reason: "A ConfigMap holds 1 MiB", spec: map[string]any{"markdowns": files(map[string]string{"long.md": strings.Repeat("x", 1<<20)})}, want: "1 MiB"},
+		"Replicas": {reason: "Each viewer takes memory", spec: with(map[string]any{"replicas": 6}), want: "spec.replicas"},
+		"Image":    {reason: "An image reference is never longer", spec: with(map[string]any{"viewerImage": strings.Repeat("x", 513)}), want: "spec.viewerImage: Too long"},
+	}
+	for api, file := range definitions {
+		xrd := readFile(t, file)
+		a := mustServe(t, xrd)
+		for name, tc := range cases {
+			t.Run(api+"/"+name, func(t *testing.T) {
+				xr := view(tc.spec)
+				xr["apiVersion"] = xrd.GetCompositeGroupVersionKind().GroupVersion().String()
+				_, got := a.create(t, xr)
+				if all := strings.Join(got, "\n"); (tc.want == "") != (len(got) == 0) || !strings.Contains(all, tc.want) {
+					t.Errorf("%s\ncreate: want %q, got:\n%s", tc.reason, tc.want, all)
+				}
+			})
+		}
+	}
+}
+
+// TestNothingUnbounded finds fields of both XRDs that somebody forgot to bound.
+func TestNothingUnbounded(t *testing.T) {
+	for api, file := range definitions {
+		t.Run(api, func(t *testing.T) {
+			props := extv1.JSONSchemaProps{}
+			if err := json.Unmarshal(readFile(t, file).Spec.Versions[0].Schema.OpenAPIV3Schema.Raw, &props); err != nil {
+				t.Fatal(err)
+			}
+			// The texts have a rule for the sum of their sizes.
+			got := slices.DeleteFunc(unbounded("spec", props.Properties["spec"]), func(path string) bool { return path == "spec.markdowns[]" })
+			if len(got) > 0 {
+				t.Errorf("no bound: %v", got)
+			}
+		})
+	}
+}
+
+func unbounded(path string, props extv1.JSONSchemaProps) []string {
+	var found []string
+	bounded := true
+	switch props.Type {
+	case "object":
+		bounded = props.AdditionalProperties == nil || props.MaxProperties != nil
+	case "array":
+		bounded = props.MaxItems != nil
+	case "integer":
+		bounded = props.Minimum != nil && props.Maximum != nil
+	case "boolean":
+	default: // A string, or an integer or string.
+		bounded = props.MaxLength != nil || len(props.Enum) > 0
+	}
+	if !bounded {
+		found = append(found, path)
+	}
+	if props.AdditionalProperties != nil {
+		found = append(found, unbounded(path+"[]", *props.AdditionalProperties.Schema)...)
+	}
+	if props.Items != nil {
+		found = append(found, unbounded(path+"[]", *props.Items.Schema)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(props.Properties)) {
+		found = append(found, unbounded(path+"."+name, props.Properties[name])...)
+	}
+
+	return found
+}
+
+// TestOldestKubernetes shows that a rule is rejected whose functions the oldest
+// supported Kubernetes does not have.
+func TestOldestKubernetes(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		rule   string
+		want   string
+	}{
+		"Quantity": {reason: "1.29 has quantities", rule: `isQuantity("1")`},
+		"Find":     {reason: "It has find, split and sum", rule: `"a/b".find("a").split("/").map(s, s.size()).sum() == 1`},
+		"IP":       {reason: "It has no addresses", rule: `isIP("::1")`, want: "undeclared reference to 'isIP'"},
+		"Format":   {reason: "It has no named formats", rule: `format.named("dns1123Label").hasValue()`, want: "undeclared reference to 'format'"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			xrd := readXRD(t)
+			schema := &xrd.Spec.Versions[0].Schema.OpenAPIV3Schema
+			schema.Raw = []byte(strings.Replace(string(schema.Raw), `"self.size() \u003e 0"`, encode(t, tc.rule), 1))
+			_, err := serve(xrd)
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("%s\nserve: want %q, got %v", tc.reason, tc.want, err)
+			}
+		})
+	}
+}
+
+func encode(t *testing.T, s string) string {
+	t.Helper()
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return string(b)
+}
