@@ -1,4 +1,4 @@
-// Package admission_test tests what the API server says to a MarkdownView. The
+// Package admission_test tests what the API server rejects of a MarkdownView. The
 // CRD is derived from the XRD by the code that Crossplane uses, and judges by the
 // code that the API server uses, so no control plane is needed.
 package admission_test
