@@ -48,6 +48,7 @@ func (c *configurationCmd) Run() error {
 	if err != nil {
 		return err
 	}
+
 	return edit(filepath.Join(c.Target, "composition.yaml"), "pipeline", func(step map[string]any) {
 		step["functionRef"] = map[string]any{"name": installedName(function.RepositoryStr())}
 	})
@@ -77,5 +78,6 @@ func edit(path, list string, change func(entry map[string]any)) error {
 	if content, err = yaml.Marshal(object); err != nil {
 		return fmt.Errorf("cannot write %q: %w", path, err)
 	}
+
 	return os.WriteFile(path, content, 0o600)
 }

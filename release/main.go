@@ -57,6 +57,7 @@ func (c *imageCmd) Run() error {
 	if err := tarball.WriteToFile(c.Output, tag, img); err != nil {
 		return fmt.Errorf("cannot write image: %w", err)
 	}
+
 	return nil
 }
 
@@ -81,6 +82,7 @@ func (c *sameCmd) Run() error {
 		_, err := fmt.Fprintln(os.Stdout, strings.Join(a, "\n"))
 		return err
 	}
+
 	return fmt.Errorf("images differ: %s has\n%s\nand %s has\n%s", c.A, strings.Join(a, "\n"), c.B, strings.Join(b, "\n"))
 }
 
@@ -102,6 +104,7 @@ func (c *attachCmd) Run() error {
 	if err != nil {
 		return err
 	}
+
 	return attach(digest, documents, remote.WithAuthFromKeychain(authn.DefaultKeychain))
 }
 
@@ -115,6 +118,7 @@ func (c *digestCmd) Run() error {
 		return err
 	}
 	_, err = fmt.Fprintln(os.Stdout, digest)
+
 	return err
 }
 
@@ -128,6 +132,7 @@ func pushed(tag string) (name.Digest, error) {
 	if err != nil {
 		return name.Digest{}, fmt.Errorf("cannot get %q: %w", ref, err)
 	}
+
 	return ref.Context().Digest(d.Digest.String()), nil
 }
 

@@ -37,6 +37,7 @@ func dist(t *testing.T) string {
 	if d == "" {
 		t.Fatal("DIST is not set: run these tests with make test-packages")
 	}
+
 	return d
 }
 
@@ -46,6 +47,7 @@ func open(t *testing.T, file string) v1.Image {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return img
 }
 
@@ -55,6 +57,7 @@ func config(t *testing.T, img v1.Image) *v1.ConfigFile {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return c
 }
 
@@ -96,6 +99,7 @@ func objects(t *testing.T, packageYAML []byte) []string {
 		}
 	}
 	slices.Sort(got)
+
 	return got
 }
 
@@ -208,6 +212,7 @@ func push(t *testing.T, registry string) (function, configuration string) {
 		t.Fatalf("make push: %s\n%s", err, out)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+
 	return lines[len(lines)-2], lines[len(lines)-1]
 }
 
@@ -221,6 +226,7 @@ func annotations(t *testing.T, got map[string]string) map[string]string {
 		}
 		delete(got, key)
 	}
+
 	return got
 }
 
@@ -297,6 +303,7 @@ func head(t *testing.T, ref string) *v1.Descriptor {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return d
 }
 

@@ -45,6 +45,7 @@ func attach(index name.Reference, documents map[string][]byte, options ...remote
 			return fmt.Errorf("cannot push SBOM of %q: %w", m.Platform.Architecture, err)
 		}
 	}
+
 	return nil
 }
 
@@ -57,5 +58,6 @@ func refer(to v1.Descriptor, document []byte) (v1.Image, error) {
 		return nil, err
 	}
 	subject := v1.Descriptor{MediaType: to.MediaType, Digest: to.Digest, Size: to.Size}
+
 	return mutate.Subject(img, subject).(v1.Image), nil
 }

@@ -49,6 +49,7 @@ func pushIndex(t *testing.T, referrersAPI bool) (name.Digest, map[string]v1.Hash
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return tag.Context().Digest(digest.String()), digests
 }
 
@@ -100,6 +101,7 @@ func read(t *testing.T, image name.Digest) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return document
 }
 
@@ -133,5 +135,6 @@ func readSBOM(image name.Digest, options ...remote.Option) ([]byte, error) {
 		return nil, fmt.Errorf("cannot read SBOM of %q: %w", image, err)
 	}
 	defer r.Close() //nolint:errcheck // Only read.
+
 	return io.ReadAll(r)
 }

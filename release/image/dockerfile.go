@@ -59,6 +59,7 @@ func ReadDockerfile(r io.Reader) (Recipe, error) {
 	if recipe.Binary == "" {
 		return Recipe{}, fmt.Errorf("cannot build an image without a file: the last stage has no COPY")
 	}
+
 	return recipe, nil
 }
 
@@ -69,11 +70,13 @@ func expand(c instructions.Command) error {
 		return nil
 	}
 	lex := shell.NewLex('\\')
+
 	return e.Expand(func(word string) (string, error) {
 		if strings.Contains(word, "$") {
 			return "", fmt.Errorf("cannot expand %q: variables are not supported", word)
 		}
 		expanded, _, err := lex.ProcessWord(word, shell.EnvsFromSlice(nil))
+
 		return expanded, err
 	})
 }
@@ -102,6 +105,7 @@ func (r *Recipe) follow(c instructions.Command) error {
 	default:
 		return fmt.Errorf("instruction is not supported")
 	}
+
 	return nil
 }
 
@@ -121,6 +125,7 @@ func (r *Recipe) copy(c *instructions.CopyCommand) error {
 		return fmt.Errorf("only one file can be copied, to the root")
 	}
 	r.Binary, r.Mode = c.DestPath, fs.FileMode(mode)
+
 	return nil
 }
 
@@ -153,5 +158,6 @@ func describe(c v1.Config) []string {
 			lines = append(lines, fmt.Sprintf("label %q=%q", k, c.Labels[k]))
 		}
 	}
+
 	return lines
 }

@@ -37,6 +37,7 @@ func (r Recipe) Build(binary []byte, arch string) (v1.Image, error) {
 	if img, err = mutate.ConfigFile(img, config); err != nil {
 		return nil, fmt.Errorf("cannot set image config: %w", err)
 	}
+
 	return img, nil
 }
 
@@ -70,6 +71,7 @@ func Describe(img v1.Image) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read files of image: %w", err)
 	}
+
 	return slices.Concat([]string{"platform " + config.OS + "/" + config.Architecture}, describe(config.Config), files), nil
 }
 

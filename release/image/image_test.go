@@ -27,6 +27,7 @@ func build(t *testing.T, binary string) v1.Image {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return img
 }
 
@@ -36,6 +37,7 @@ func digest(t *testing.T, img v1.Image) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return d.String()
 }
 

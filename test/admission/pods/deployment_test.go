@@ -44,6 +44,7 @@ func deployment(config *v1beta1.DeploymentRuntimeConfig) *appsv1.Deployment {
 	})
 
 	run(runtimeContainer(pod))
+
 	return d
 }
 
@@ -57,6 +58,7 @@ func runtimeContainer(pod *corev1.PodSpec) *corev1.Container {
 		}
 	}
 	pod.Containers = append([]corev1.Container{{Name: "package-runtime"}}, pod.Containers...)
+
 	return &pod.Containers[0]
 }
 

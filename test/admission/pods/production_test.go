@@ -39,9 +39,11 @@ func read[T any](t *testing.T, file, kind, name string) *T {
 		if err := yaml.UnmarshalStrict([]byte(document), object); err != nil {
 			t.Fatal(err)
 		}
+
 		return object
 	}
 	t.Fatalf("%s has no %s %q", file, kind, name)
+
 	return nil
 }
 
@@ -63,6 +65,7 @@ func violations(t *testing.T, level api.Level, pod *corev1.PodTemplateSpec) []st
 			got = append(got, r.ForbiddenReason+": "+r.ForbiddenDetail)
 		}
 	}
+
 	return got
 }
 
@@ -207,6 +210,7 @@ func repository(t *testing.T, file string) string {
 	if err := yaml.Unmarshal(content, &c); err != nil {
 		t.Fatal(err)
 	}
+
 	return c.Spec.DependsOn[0].Package
 }
 

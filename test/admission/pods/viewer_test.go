@@ -128,5 +128,6 @@ func compose(t *testing.T, input []byte) *appsv1.Deployment {
 	if err := json.Unmarshal(content, d); err != nil {
 		t.Fatal(err)
 	}
+
 	return d
 }
