@@ -37,6 +37,7 @@ func (c *cli) Run() error {
 	context.AfterFunc(ctx, cancel)
 
 	log := server.NewLogger(os.Stderr, c.Debug)
+
 	return server.Run(ctx, fn.New(log, c.TTL).Respond, log, server.Options{
 		Network:            c.Network,
 		Address:            c.Address,

@@ -127,7 +127,9 @@ func judgeTooLarge(v verdict, size int) verdict {
 
 	return verdict{
 		conditions: []condition{v.conditions[0], {TypeDegraded, statusTrue, ReasonResponseTooLarge, message}},
-		events: []event{{severityFatal, ReasonResponseTooLarge,
-			fmt.Sprintf("cannot return desired state: the response has %d bytes, Crossplane accepts %d", size, maxResponse)}},
+		events: []event{{
+			severityFatal, ReasonResponseTooLarge,
+			fmt.Sprintf("cannot return desired state: the response has %d bytes, Crossplane accepts %d", size, maxResponse),
+		}},
 	}
 }

@@ -31,10 +31,9 @@ type owner struct {
 			Replicas *struct{} `json:"f:replicas"`
 			Template struct {
 				Spec struct {
-					Containers struct {
-						Viewer struct {
-							Image *struct{} `json:"f:image"`
-						} `json:"k:{\"name\":\"mdbook\"}"`
+					// Containers are keyed by k:{"name":"NAME"}.
+					Containers map[string]struct {
+						Image *struct{} `json:"f:image"`
 					} `json:"f:containers"`
 				} `json:"f:spec"`
 			} `json:"f:template"`
@@ -47,7 +46,7 @@ func (o owner) owns(f managedField) bool {
 		return o.Fields.Spec.Replicas != nil
 	}
 
-	return o.Fields.Spec.Template.Spec.Containers.Viewer.Image != nil
+	return o.Fields.Spec.Template.Spec.Containers[`k:{"name":"`+containerName+`"}`].Image != nil
 }
 
 // crossplaneOwns returns whether Crossplane owns a field, and nobody else does.

@@ -49,10 +49,10 @@ func TestReplicasHandover(t *testing.T) {
 			managers: crossplaneManager,
 			want:     ptr.To[int32](3),
 		},
-		"TakenOver":     {reason: "An autoscaler has set the number", managers: otherManager + ", " + scaleManager},
-		"Shared":        {reason: "An autoscaler owns the number too, so leaving it out changes nothing", managers: crossplaneManager + ", " + scaleManager},
-		"NeverSet":      {reason: "The XR never set the number", managers: otherManager},
-		"Unknown":       {reason: "There are no managed fields"},
+		"TakenOver": {reason: "An autoscaler has set the number", managers: otherManager + ", " + scaleManager},
+		"Shared":    {reason: "An autoscaler owns the number too, so leaving it out changes nothing", managers: crossplaneManager + ", " + scaleManager},
+		"NeverSet":  {reason: "The XR never set the number", managers: otherManager},
+		"Unknown":   {reason: "There are no managed fields"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -64,8 +64,10 @@ func TestProblems(t *testing.T) {
 		"InputBeforeConflicts": {
 			reason:   "Next is the reason that the platform team can fix",
 			problems: problems{resource, pipeline, input},
-			want: want{ReasonInvalidInput,
-				"desired.resources: Required value: add it; input.namespace: Required value: add it; observed.resources: Required value: add it"},
+			want: want{
+				ReasonInvalidInput,
+				"desired.resources: Required value: add it; input.namespace: Required value: add it; observed.resources: Required value: add it",
+			},
 		},
 		"PipelineBeforeResource": {
 			reason:   "The pipeline comes before what exists",

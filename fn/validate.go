@@ -40,7 +40,7 @@ const (
 // other functions desired and of what was observed.
 func validate(req request) problems {
 	v := req.view
-	p := append(req.problems, problemsOf(ReasonInvalidSpec, v.validate())...)
+	p := slices.Concat(req.problems, problemsOf(ReasonInvalidSpec, v.validate()))
 	p = append(p, problemsOf(ReasonInvalidInput, v.validateInput(field.NewPath("input")))...)
 	p = append(p, problemsOf(ReasonPipelineConflict, validatePipeline(v, req.pipeline))...)
 
@@ -69,6 +69,7 @@ func (v view) validateMetadata() field.ErrorList {
 			errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), v.Metadata.Name, detail))
 		}
 	}
+
 	return errs
 }
 

@@ -34,6 +34,7 @@ func testMain(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "cannot build the function: %v\n%s", err, out)
 		return 1
 	}
+
 	return m.Run()
 }
 
@@ -64,6 +65,7 @@ func start(t *testing.T, env []string, args ...string) *process {
 		<-p.exited
 	})
 	p.listening(t)
+
 	return p
 }
 
@@ -202,6 +204,7 @@ func TestMemory(t *testing.T) {
 			eventually(t, fmt.Sprintf("%d calls", tc.calls), func() bool {
 				l.mustNotFail(t)
 				peak = max(peak, p.metric(t, "process_resident_memory_bytes"))
+
 				return l.calls.Load() >= tc.calls
 			})
 			l.end(t)
@@ -219,5 +222,6 @@ func settled(req *fnv1.RunFunctionRequest) *fnv1.RunFunctionRequest {
 	req.Observed.Resources = map[string]*fnv1.Resource{"configmap": {
 		Resource: object(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": spec["markdowns"]}),
 	}}
+
 	return req
 }

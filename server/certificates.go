@@ -50,6 +50,7 @@ func loadCertificates(dir string, log Logger) (*certificates, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot load TLS certificates: %w", err)
 	}
+
 	return &certificates{dir: dir, log: log, current: first}, nil
 }
 
@@ -76,12 +77,14 @@ func (c *certificates) latest() *keyring {
 			c.log.Error("Cannot load rotated TLS certificates, keeping the last good ones", "error", err.Error(), "dir", c.dir)
 		}
 		c.failure = err.Error()
+
 		return c.current
 	}
 	if next != c.current {
 		c.log.Info("Loaded rotated TLS certificates", "dir", c.dir, "expiry", next.expiry[certFile])
 	}
 	c.current, c.failure = next, ""
+
 	return c.current
 }
 
@@ -101,6 +104,7 @@ func readKeyring(dir string, current *keyring) (*keyring, error) {
 	if err := k.parse(); err != nil {
 		return nil, err
 	}
+
 	return k, nil
 }
 
@@ -132,6 +136,7 @@ func (k *keyring) parse() error {
 		SessionTicketsDisabled: true,
 	}
 	k.expiry = map[string]time.Time{certFile: firstExpiry(chain), caFile: firstExpiry(authorities)}
+
 	return nil
 }
 
@@ -154,6 +159,7 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 	if len(certs) == 0 || bytes.Contains(data, []byte("-----BEGIN")) {
 		return nil, errors.New("no certificate or an incomplete one")
 	}
+
 	return certs, nil
 }
 
@@ -165,5 +171,6 @@ func firstExpiry(certs []*x509.Certificate) time.Time {
 			first = cert.NotAfter
 		}
 	}
+
 	return first
 }

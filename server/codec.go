@@ -26,6 +26,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	}
 	// A copy, because the response shares its memory and gRPC reuses data.
 	*req = data.Materialize()
+
 	return nil
 }
 
@@ -39,5 +40,6 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	for i, part := range rsp {
 		data[i] = mem.SliceBuffer(part)
 	}
+
 	return data, nil
 }

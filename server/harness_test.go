@@ -55,6 +55,7 @@ func serve(t *testing.T, respond Responder, tm times) *running {
 	ca.writeServer(t, dir)
 	r := serveFrom(t, dir, respond, tm)
 	r.ca = ca
+
 	return r
 }
 
@@ -78,6 +79,7 @@ func serveFrom(t *testing.T, dir string, respond Responder, tm times) *running {
 	}()
 	t.Cleanup(cancel)
 	r.listening(t)
+
 	return r
 }
 
@@ -116,6 +118,7 @@ func dial(t *testing.T, target string, creds credentials.TransportCredentials, o
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
+
 	return conn
 }
 
@@ -127,6 +130,7 @@ func call(conn *grpc.ClientConn, req *fnv1.RunFunctionRequest, o ...grpc.CallOpt
 	if err == nil && rsp.GetMeta().GetTag() != req.GetMeta().GetTag() {
 		return nil, fmt.Errorf("response to %q is for %q", req.GetMeta().GetTag(), rsp.GetMeta().GetTag())
 	}
+
 	return rsp, err
 }
 
@@ -134,6 +138,7 @@ func call(conn *grpc.ClientConn, req *fnv1.RunFunctionRequest, o ...grpc.CallOpt
 func tryCall(t *testing.T, address string, creds credentials.TransportCredentials) error {
 	t.Helper()
 	_, err := call(dial(t, address, creds), newRequest("try", 10), grpc.WaitForReady(false))
+
 	return err
 }
 
@@ -149,6 +154,7 @@ func (r *running) get(t *testing.T, path string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return rsp.StatusCode, string(body)
 }
 
@@ -164,6 +170,7 @@ func (r *running) metric(t *testing.T, sample string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return v
 }
 
@@ -183,6 +190,7 @@ func newRequest(name string, size int) *fnv1.RunFunctionRequest {
 	for i := 0; i*2000 < size; i++ {
 		markdowns[fmt.Sprintf("chapter%d.md", i)] = strings.Repeat("words ", min(size, 2000)/6)
 	}
+
 	return &fnv1.RunFunctionRequest{
 		Meta: &fnv1.RequestMeta{Tag: name},
 		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: object(map[string]any{
@@ -199,6 +207,7 @@ func object(fields map[string]any) *structpb.Struct {
 	if err != nil {
 		panic(err)
 	}
+
 	return s
 }
 
@@ -228,6 +237,7 @@ func startLoad(t *testing.T, conn *grpc.ClientConn, callers int, req *fnv1.RunFu
 			}
 		})
 	}
+
 	return l
 }
 
@@ -244,6 +254,7 @@ func callEncoded(conn *grpc.ClientConn, req []byte, tag string) error {
 	if !bytes.Contains(rsp[:min(len(rsp), 100)], []byte(tag)) {
 		return fmt.Errorf("response of %d bytes is not for %q", len(rsp), tag)
 	}
+
 	return nil
 }
 
@@ -290,12 +301,14 @@ type syncBuffer struct {
 func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	return b.buf.Write(p)
 }
 
 func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	return b.buf.String()
 }
 
@@ -310,7 +323,9 @@ func (b *syncBuffer) await(t *testing.T, message string) map[string]any {
 				return true
 			}
 		}
+
 		return false
 	})
+
 	return entry
 }

@@ -20,6 +20,7 @@ func NewLogger(w io.Writer, debug bool) Logger {
 	if debug {
 		level = slog.LevelDebug
 	}
+
 	return Logger{slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))}
 }
 

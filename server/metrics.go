@@ -36,6 +36,7 @@ func newMetrics() *metrics {
 	for _, r := range fn.Results() {
 		m.results.WithLabelValues(r.Severity, r.Reason)
 	}
+
 	return m
 }
 

@@ -70,6 +70,7 @@ func (r *running) connect(t *testing.T) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
+
 	return conn
 }
 
@@ -87,6 +88,7 @@ func livez(conn net.Conn, timeout time.Duration) error {
 	}
 	defer rsp.Body.Close() //nolint:errcheck // It is read.
 	_, err = io.Copy(io.Discard, rsp.Body)
+
 	return err
 }
 
@@ -104,6 +106,7 @@ func documented(doc string) map[string]metric {
 		name := strings.Trim(cells[1], " `")
 		rows[name] = metric{Type: strings.TrimSpace(cells[2]), Labels: strings.ReplaceAll(strings.TrimSpace(cells[3]), "`", ""), Meaning: strings.TrimSpace(cells[4])}
 	}
+
 	return rows
 }
 
@@ -132,6 +135,7 @@ func exposed(text string) map[string]metric {
 			delete(rows, name)
 		}
 	}
+
 	return rows
 }
 
@@ -143,5 +147,6 @@ func labels(sample string) string {
 			names = append(names, name)
 		}
 	}
+
 	return strings.Join(names, ", ")
 }

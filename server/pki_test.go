@@ -40,6 +40,7 @@ func newCA(t *testing.T) *authority {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return &authority{cert: cert, key: key, PEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
 }
 
@@ -59,6 +60,7 @@ func (ca *authority) issue(t *testing.T, name string, expiry time.Time) (cert, k
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
 }
@@ -103,6 +105,7 @@ func (ca *authority) client(t *testing.T, server *authority, expiry time.Time) *
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(server.cert)
+
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS12,
 		ServerName:   "localhost",
@@ -132,6 +135,7 @@ func newTemplate(t *testing.T, name string, expiry time.Time) *x509.Certificate 
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: name},
@@ -146,5 +150,6 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return key
 }

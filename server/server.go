@@ -101,6 +101,7 @@ func Run(ctx context.Context, respond Responder, log Logger, o Options) error {
 	if o.Insecure {
 		t.drain = 0 // In development there is no successor.
 	}
+
 	return run(ctx, respond, log, o, t)
 }
 
@@ -153,6 +154,7 @@ func run(ctx context.Context, respond Responder, log Logger, o Options, t times)
 	h.Shutdown()
 	time.Sleep(t.drain)
 	stop(srv, log, t.grace)
+
 	return nil
 }
 
@@ -170,6 +172,7 @@ func listenMetrics(o Options, log Logger) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for metrics: %w", err)
 	}
+
 	return netutil.LimitListener(lis, maxConnections), nil
 }
 
@@ -201,6 +204,7 @@ func transportCredentials(o Options, log Logger, m *metrics) (credentials.Transp
 		return nil, err
 	}
 	m.watch(c)
+
 	return credentials.NewTLS(c.tlsConfig()), nil
 }
 
@@ -219,6 +223,7 @@ func newGRPC(respond Responder, m *metrics, h healthv1.HealthServer, maxRequest,
 	s.register(srv, serviceV1Beta1)
 	healthv1.RegisterHealthServer(srv, h)
 	m.grpc.InitializeMetrics(srv)
+
 	return srv
 }
 
@@ -238,5 +243,6 @@ func newHTTP(m *metrics, h healthv1.HealthServer, idle time.Duration) *http.Serv
 		}
 		fmt.Fprintln(w, "ok") //nolint:errcheck // The client is gone.
 	})
+
 	return &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: idle}
 }

@@ -29,6 +29,7 @@ func TestMutualTLS(t *testing.T) {
 	changed := func(change func(*tls.Config)) credentials.TransportCredentials {
 		c := r.client(t)
 		change(c)
+
 		return credentials.NewTLS(c)
 	}
 	cases := map[string]struct {
@@ -142,6 +143,7 @@ func TestStopWaitsForRunningCalls(t *testing.T) {
 	r := serve(t, func(request []byte) (fn.Response, error) {
 		close(entered)
 		<-release
+
 		return echo(request)
 	}, times{grace: patience})
 	called := make(chan error, 1)
@@ -157,6 +159,7 @@ func TestStopWaitsForRunningCalls(t *testing.T) {
 		if err == nil {
 			_ = conn.Close()
 		}
+
 		return err != nil
 	})
 	close(release)
@@ -175,6 +178,7 @@ func TestStopEndsACallThatHangs(t *testing.T) {
 	r := serve(t, func(request []byte) (fn.Response, error) {
 		close(entered)
 		<-hang
+
 		return echo(request)
 	}, times{grace: time.Millisecond})
 	conn := dial(t, r.address, r.creds(t))
@@ -265,6 +269,7 @@ func addresses(servers ...*running) resolver.State {
 	for _, r := range servers {
 		s.Endpoints = append(s.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: r.address, ServerName: "localhost"}}})
 	}
+
 	return s
 }
 
@@ -279,6 +284,7 @@ func TestConnectionAge(t *testing.T) {
 			t.Fatalf("RunFunction(...) while connections are replaced: %v", err)
 		}
 		connections[p.LocalAddr.String()] = true
+
 		return len(connections) >= 5
 	})
 }

@@ -45,6 +45,7 @@ func (s *service) register(srv grpc.ServiceRegistrar, name string) {
 func (s *service) handle(_ any, ctx context.Context, receive func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) { //nolint:revive // gRPC sets the signature.
 	method, _ := grpc.Method(ctx)
 	info := &grpc.UnaryServerInfo{Server: s, FullMethod: method}
+
 	return intercept(ctx, nil, info, func(ctx context.Context, _ any) (any, error) {
 		select {
 		case s.slots <- struct{}{}:
@@ -61,6 +62,7 @@ func (s *service) handle(_ any, ctx context.Context, receive func(any) error, in
 			return nil, status.Errorf(codes.InvalidArgument, "cannot read RunFunctionRequest: %v", err)
 		}
 		s.metrics.count(rsp.Results)
+
 		return response(rsp.Parts), nil
 	})
 }

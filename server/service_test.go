@@ -128,6 +128,7 @@ func TestCallsWaitForASlot(t *testing.T) {
 	r := serve(t, func(request []byte) (fn.Response, error) {
 		entered <- struct{}{}
 		<-release
+
 		return echo(request)
 	}, times{})
 	conn := dial(t, r.address, r.creds(t))
@@ -183,6 +184,7 @@ func sized(t *testing.T, size int) *fnv1.RunFunctionRequest {
 	for n := size; proto.Size(req) != size; n-- {
 		text(n)
 	}
+
 	return req
 }
 

@@ -250,8 +250,10 @@ func (d *decoder) object(object []byte, into reflect.Value) {
 // entries reads a map.
 func (d *decoder) entries(object []byte, into reflect.Value) {
 	n := 0
-	for range Fields(object) {
-		n++
+	for _, err := range Fields(object) {
+		if err == nil {
+			n++
+		}
 	}
 	if n > MaxEntries {
 		d.report(field.TooMany(d.path(), n, MaxEntries))

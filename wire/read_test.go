@@ -13,7 +13,7 @@ func message(fields ...any) []byte {
 	var b []byte
 	for i := 0; i < len(fields); i += 2 {
 		number, _ := fields[i].(int)
-		b = protowire.AppendTag(b, protowire.Number(number), protowire.BytesType) //nolint:gosec // Field numbers are small.
+		b = protowire.AppendTag(b, protowire.Number(number), protowire.BytesType)
 		switch value := fields[i+1].(type) {
 		case string:
 			b = protowire.AppendString(b, value)
