@@ -1,6 +1,8 @@
 package fn
 
 import (
+	"cmp"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -14,6 +16,9 @@ const (
 	// Its tags are pushed anew with every change of its build, so a platform
 	// team that wants to be sure names a digest in the Input.
 	defaultImage = "docker.io/peaceiris/mdbook:v0.5.0"
+
+	listenIPv4 = "0.0.0.0"
+	listenBoth = "::"
 
 	portName      = "http"
 	servicePort   = 80
@@ -104,7 +109,7 @@ func container(v view) corev1.Container {
 		Image:           v.image(),
 		ImagePullPolicy: v.input.ImagePullPolicy,
 		Command:         []string{"mdbook"},
-		Args:            []string{"serve", "--hostname", "0.0.0.0"},
+		Args:            []string{"serve", "--hostname", cmp.Or(v.input.ListenAddress, listenIPv4)},
 		WorkingDir:      bookDir,
 		// A chapter that is missing is then an error that names it. By default
 		// mdBook writes an empty one, which fails on a read-only volume.

@@ -169,6 +169,7 @@ func (v view) validateInput(at *field.Path) field.ErrorList {
 	in := v.input
 	errs := validateEnum(in.APIVersion, at.Child("apiVersion"), "markdownview.fn.crossplane.io/v1beta1")
 	errs = append(errs, validateEnum(in.Kind, at.Child("kind"), "Input")...)
+	errs = append(errs, validateEnum(in.ListenAddress, at.Child("listenAddress"), listenIPv4, listenBoth)...)
 	if in.ViewerImage != "" {
 		errs = append(errs, validateImage(in.ViewerImage, at.Child("viewerImage"))...)
 	}

@@ -106,7 +106,7 @@ func TestValidate(t *testing.T) {
 			xr:     `{metadata: {name: a}, spec: {` + fine + `}}`,
 			input: `{apiVersion: pt.fn.crossplane.io/v1beta1, kind: Resources, viewerImage: "A", allowedImages: ["a b", "[", "mdbook", "peaceiris/*"], resources: {limits: {memory: -1}}, imagePullPolicy: Sometimes,
 			         imagePullSecrets: [{name: "A"}], service: {type: ExternalName, annotations: {"a b": c}}, labels: {app.kubernetes.io/name: a, "-": a},
-			         annotations: {"/": a}, namespace: "a.b", ttl: -1s, statusFields: [status, phase], typo: 1}`,
+			         annotations: {"/": a}, namespace: "a.b", ttl: -1s, statusFields: [status, phase], listenAddress: localhost, typo: 1}`,
 			want: []string{
 				`input.allowedImages[0]: Invalid value: "a b": must be an image reference in which "*" stands for any text without "/"`,
 				`input.allowedImages[1]: Invalid value: "[": must be an image reference in which "*" stands for any text without "/"`,
@@ -122,7 +122,8 @@ func TestValidate(t *testing.T) {
 				`input.service.type: Unsupported value: "ExternalName": supported values: "ClusterIP", "NodePort", "LoadBalancer"`,
 				`input.statusFields[1]: Unsupported value: "phase": supported values: "status", "replicas", "readyReplicas", "selector", "observedGeneration", "url"`,
 				`input.ttl: Invalid value: "-1s": must not be negative`,
-				"input.typo: Forbidden: unknown field: use one of allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, kind, labels, metadata, namespace, resources, service, statusFields, templates, ttl, viewerImage",
+				`input.listenAddress: Unsupported value: "localhost": supported values: "0.0.0.0", "::"`,
+				"input.typo: Forbidden: unknown field: use one of allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, kind, labels, listenAddress, metadata, namespace, resources, service, statusFields, templates, ttl, viewerImage",
 				`input.viewerImage: Invalid value: "A": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`,
 			},
 		},

@@ -36,6 +36,14 @@ type Input struct {
 	// +optional
 	AllowedImages []string `json:"allowedImages,omitempty"`
 
+	// ListenAddress is the address at which mdBook listens: "0.0.0.0" (the
+	// default) serves IPv4, "::" serves IPv6 and IPv4. Set "::" where pods have
+	// IPv6 addresses only. mdBook does not start with it on a node whose kernel
+	// was booted without IPv6.
+	// +optional
+	// +kubebuilder:validation:Enum="0.0.0.0";"::"
+	ListenAddress string `json:"listenAddress,omitempty"`
+
 	// Resources are the default requests and limits of the viewer container,
 	// key by key: those of the MarkdownView win over these, these over the
 	// function's own. A default that contradicts what is asked (a limit below

@@ -15,6 +15,7 @@ func (s *Source) Input() map[string]any {
 	set("viewerImage", s.Image())
 	set("resources", s.Resources())
 	set("imagePullPolicy", Pick(s, "Always", "IfNotPresent", "Never"))
+	set("listenAddress", Pick(s, "0.0.0.0", "::"))
 	set("imagePullSecrets", Pick(s, []any{}, []any{map[string]any{"name": "pull"}}, []any{map[string]any{"name": "pull.2"}, map[string]any{"name": "pull"}}))
 	set("service", Pick(s,
 		map[string]any{"type": "ClusterIP"},
