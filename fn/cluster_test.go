@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/crossplane-contrib/function-markdownview/fn"
@@ -40,6 +42,17 @@ type cluster struct {
 	// expired is the revision whose rollout has exceeded its deadline.
 	expired string
 
+	// configMaps are the names of the ConfigMaps that the pods of a revision read.
+	configMaps map[string]string
+	// served is the ConfigMap of the last completed rollout that the function has
+	// observed, by its key, and what was in it. Its pods must be able to start
+	// again until the next one is complete. It is nil when somebody deleted it.
+	served object
+	// calls of the function. Crossplane applies in any order.
+	calls uint64
+	// interrupted is how many objects are applied until Crossplane ends. 0 is all.
+	interrupted int
+
 	// writes counts the changes of objects and of the XR's status.
 	writes int
 }
@@ -57,6 +70,8 @@ func newCluster(t testing.TB, xr, input object) *cluster {
 		applied: map[string]object{},
 		pods:    map[string]pods{},
 		stuck:   map[string]bool{},
+
+		configMaps: map[string]string{},
 	}
 	c.stamp(c.xr, "kubectl")
 	metadata(c.xr)["generation"] = 1.0
@@ -94,10 +109,25 @@ func (c *cluster) set(name string, value any) {
 
 // lose deletes a composed resource, and the pods of a Deployment with it.
 func (c *cluster) lose(key string) {
+	if c.served["key"] == key || key == "deployment" {
+		c.served = nil
+	}
 	delete(c.objects, key)
 	delete(c.applied, key)
 	if key == "deployment" {
 		clear(c.pods)
+	}
+}
+
+// drain ends all pods, as the drain of their nodes does. They start again where
+// their ConfigMap still exists.
+func (c *cluster) drain() {
+	for revision, v := range c.pods {
+		v.available = 0
+		c.pods[revision] = v
+	}
+	if d, ok := c.objects["deployment"]; ok {
+		c.report(d, revisionOf(d), int(number(child(d, "spec")["replicas"])))
 	}
 }
 
@@ -127,6 +157,7 @@ func (c *cluster) request() *fnv1.RunFunctionRequest {
 func (c *cluster) reconcile() *fnv1.RunFunctionResponse {
 	c.t.Helper()
 
+	c.remark()
 	rsp := checkLaws(c.t, c.request())
 	if isFatal(rsp) {
 		c.setConditions(rsp, false, false)
@@ -134,17 +165,21 @@ func (c *cluster) reconcile() *fnv1.RunFunctionResponse {
 		return rsp
 	}
 
-	for key := range c.objects {
-		if _, ok := rsp.GetDesired().GetResources()[key]; !ok {
-			c.t.Errorf("%s is no longer desired: Crossplane would delete it", key)
-		}
-	}
 	ready := true
 	resources := rsp.GetDesired().GetResources()
-	for _, key := range slices.Sorted(maps.Keys(resources)) {
-		r := resources[key]
-		c.apply(key, r.GetResource().AsMap())
+	c.collect(resources)
+	c.calls++
+	keys := slices.Sorted(maps.Keys(resources))
+	for i, n := range rand.New(rand.NewPCG(c.calls, 0)).Perm(len(keys)) { //nolint:gosec // No secret.
+		r := resources[keys[n]]
 		ready = ready && r.GetReady() == fnv1.Ready_READY_TRUE
+		if c.interrupted == 0 || i < c.interrupted {
+			c.apply(keys[n], r.GetResource().AsMap())
+		}
+		c.serves()
+	}
+	if c.interrupted > 0 {
+		return rsp
 	}
 
 	status := rsp.GetDesired().GetComposite().GetResource().AsMap()["status"].(object)
@@ -300,6 +335,7 @@ func (c *cluster) stepDeployment() bool {
 
 	replicas := int(number(child(d, "spec")["replicas"]))
 	revision := revisionOf(d)
+	c.configMaps[revision] = configMapOf(d)
 	current := c.pods[revision]
 	old, all := pods{}, current
 	for r, v := range c.pods {
@@ -318,16 +354,129 @@ func (c *cluster) stepDeployment() bool {
 	case current.total > replicas:
 		current.total--
 		current.available = min(current.available, current.total)
+	case c.restart(revision):
 	case old.total > 0 && (all.available > replicas || old.available < old.total || replicas == 0):
 		c.retire(revision)
 	case current.total < replicas && all.total < replicas+1 && !c.quota:
 		current.total++
-	case current.available < current.total && !c.stuck[revision]:
+	case current.available < current.total && c.starts(revision):
 		current.available++
 	}
 	c.pods[revision] = current
 
 	return c.report(d, revision, replicas)
+}
+
+// starts returns whether a new pod of a revision becomes available: it waits for a
+// ConfigMap that does not exist.
+func (c *cluster) starts(revision string) bool {
+	return !c.stuck[revision] && slices.ContainsFunc(slices.Collect(maps.Values(c.objects)), func(o object) bool {
+		return o["kind"] == "ConfigMap" && metadata(o)["name"] == c.configMaps[revision]
+	})
+}
+
+// restart makes a pod of another revision available again, and returns whether one
+// was not.
+func (c *cluster) restart(revision string) bool {
+	for _, r := range slices.Sorted(maps.Keys(c.pods)) {
+		if v := c.pods[r]; r != revision && v.available < v.total && c.starts(r) {
+			v.available++
+			c.pods[r] = v
+
+			return true
+		}
+	}
+
+	return false
+}
+
+// remark notes which ConfigMap serves.
+func (c *cluster) remark() {
+	read := map[string]bool{}
+	for revision, v := range c.pods {
+		read[c.configMaps[revision]] = read[c.configMaps[revision]] || v.total > 0
+	}
+	if c.served != nil && !read[metadata(c.served)["name"].(string)] {
+		c.served = nil
+	}
+	d, ok := c.objects["deployment"]
+	if !ok || !complete(d) {
+		return
+	}
+	c.served = nil
+	for key, o := range c.objects {
+		if o["kind"] == "ConfigMap" && metadata(o)["name"] == configMapOf(d) {
+			c.served = clone(o)
+			c.served["key"] = key
+		}
+	}
+}
+
+// serves fails the test when the ConfigMap that serves is gone or changed, unless
+// the text of a MarkdownView is meant to change in place.
+func (c *cluster) serves() {
+	c.t.Helper()
+
+	key, _ := c.served["key"].(string)
+	if key == "configmap" && c.input["immutableConfigMaps"] != true {
+		c.served = nil // It changes in place.
+	}
+	if c.served == nil {
+		return
+	}
+	for _, name := range []string{"data", "binaryData"} {
+		if diff := cmp.Diff(c.served[name], c.objects[key][name]); diff != "" {
+			c.t.Errorf("law 5: %s of ConfigMap %s, which serves: -want, +got:\n%s", name, key, diff)
+		}
+	}
+}
+
+// collect deletes what is no longer desired, as Crossplane does before it applies.
+func (c *cluster) collect(resources map[string]*fnv1.Resource) {
+	c.t.Helper()
+
+	texts := 0
+	for key := range resources {
+		if isText(key) {
+			texts++
+		}
+	}
+	if texts > 2 {
+		c.t.Errorf("law 5: %d ConfigMaps are desired, want two at most", texts)
+	}
+	for key := range c.objects {
+		if _, ok := resources[key]; ok {
+			continue
+		}
+		if !isText(key) {
+			c.t.Errorf("%s is no longer desired: Crossplane would delete it", key)
+		}
+		delete(c.objects, key)
+		delete(c.applied, key)
+		c.writes++
+	}
+	c.serves()
+}
+
+// complete returns whether a Deployment has rolled out.
+func complete(d object) bool {
+	status, replicas := child(d, "status"), number(child(d, "spec")["replicas"])
+
+	return number(status["observedGeneration"]) == number(metadata(d)["generation"]) && number(status["replicas"]) == replicas &&
+		number(status["updatedReplicas"]) == replicas && number(status["availableReplicas"]) == replicas
+}
+
+// configMapOf returns the name of the ConfigMap that the pods of a Deployment read.
+func configMapOf(d object) string {
+	for _, item := range child(child(child(d, "spec"), "template"), "spec")["volumes"].([]any) {
+		if v := item.(object); v["name"] == "markdowns" {
+			name, _ := child(v, "configMap")["name"].(string)
+
+			return name
+		}
+	}
+
+	return ""
 }
 
 // retire removes one pod of an old revision, an unavailable one first.
@@ -497,6 +646,12 @@ func run(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 
 func isFatal(rsp *fnv1.RunFunctionResponse) bool {
 	return slices.ContainsFunc(rsp.GetResults(), func(r *fnv1.Result) bool { return r.GetSeverity() == fnv1.Severity_SEVERITY_FATAL })
+}
+
+func toState(t testing.TB, key string, o object) *fnv1.State {
+	t.Helper()
+
+	return &fnv1.State{Resources: map[string]*fnv1.Resource{key: {Resource: toStruct(t, o)}}}
 }
 
 func toStruct(t testing.TB, o object) *structpb.Struct {

@@ -2,6 +2,7 @@ package fn
 
 import (
 	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,13 +26,16 @@ type part struct {
 	key, apiVersion, kind, name string
 }
 
-// composed are the composed resources of a view.
+// composed are the composed resources of a view whose keys do not depend on
+// anything else than the view: all but immutable ConfigMaps.
 func (v view) composed() []part {
-	return []part{
-		{keyConfigMap, "v1", "ConfigMap", v.configMapName()},
-		{keyDeployment, "apps/v1", "Deployment", v.viewerName()},
-		{keyService, "v1", "Service", v.viewerName()},
+	parts := make([]part, 0, 4)
+	if !v.input.ImmutableConfigMaps {
+		parts = append(parts, v.configMapPart(keyConfigMap))
 	}
+	name := v.viewerName()
+
+	return append(parts, part{keyDeployment, "apps/v1", "Deployment", name}, part{keyService, "v1", "Service", name})
 }
 
 // desired are the composed resources as we mean to own them: of each only the
@@ -43,6 +47,14 @@ type desired struct {
 	deployment *appsv1.Deployment
 	service    *corev1.Service
 
+	// parts are all composed resources.
+	parts []part
+	// text is the key of the ConfigMap with the text of the spec, and serving that
+	// of the one that serves until the Deployment has rolled out. Kept is the
+	// latter, where they differ and it still exists.
+	text, serving string
+	kept          *corev1.ConfigMap
+
 	// revision stands for the content and the pod template. The encoded Deployment
 	// has it.
 	revision string
@@ -52,8 +64,10 @@ type desired struct {
 // object returns the composed resource with a key.
 func (d *desired) object(key string) any {
 	switch key {
-	case keyConfigMap:
+	case d.text:
 		return d.configMap
+	case d.serving:
+		return d.kept
 	case keyDeployment:
 		return d.encoded
 	default:
@@ -61,14 +75,21 @@ func (d *desired) object(key string) any {
 	}
 }
 
-// compose returns the desired resources of a valid view. Its problems are those
-// of the templates, which can be found only in what they are merged over.
+// compose returns the desired resources of a valid view, and of what was observed
+// the text that must stay. Its problems are those of the templates, which can be
+// found only in what they are merged over.
 func compose(v view, o observed) (*desired, problems) {
 	at := field.NewPath("input", "templates")
 	templates := v.input.Templates
 
 	cm, errs := merge(configMap(v), templates.ConfigMap, at.Child("configMap"))
-	d, more := merge(deployment(v, o), templates.Deployment, at.Child("deployment"))
+	book, text := *cm, keyConfigMap
+	addFiles(&book, v.Spec.Markdowns)
+	if v.input.ImmutableConfigMaps {
+		text = serialKey(&book)
+		book.Name = v.configMapOf(text)
+	}
+	d, more := merge(deployment(v, o, book.Name), templates.Deployment, at.Child("deployment"))
 	errs = append(errs, more...)
 	s, more := merge(service(v), templates.Service, at.Child("service"))
 	errs = append(errs, more...)
@@ -85,8 +106,16 @@ func compose(v view, o observed) (*desired, problems) {
 		return nil, problemsOf(ReasonInvalidInput, errs)
 	}
 
-	addFiles(cm, v.Spec.Markdowns)
-	out.encoded, out.revision = encodeDeployment(d, cm)
+	out.configMap, out.text, out.serving = &book, text, o.serving(text)
+	out.parts = v.composed()
+	if text != keyConfigMap {
+		out.parts = slices.Insert(out.parts, 0, v.configMapPart(text))
+	}
+	if out.kept = kept(v, o, out); out.kept != nil {
+		out.parts = append(out.parts, v.configMapPart(out.serving))
+	}
+	out.serve()
+	out.encoded, out.revision = encodeDeployment(out)
 
 	return out, nil
 }

@@ -111,7 +111,7 @@ func degraded(v view, o observed, d *desired) condition {
 		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes did not accept %s, which is invalid or belongs to another XR: see the events of kubectl describe %s -n %s %s",
 			unsynced, strings.ToLower(line(v.Kind)), v.namespace(), v.Metadata.Name)}
 	}
-	if names := missing(v, o); v.settled() && len(names) > 0 {
+	if names := missing(d, o); v.settled() && len(names) > 0 {
 		return condition{TypeDegraded, statusTrue, ReasonMissing, "Deleted, and created again: " + strings.Join(names, ", ")}
 	}
 	if o.deployment != nil && o.deployment.paused(v, d) {
@@ -157,11 +157,12 @@ func (v view) unsynced() string {
 	return line(names)
 }
 
-// missing returns the names of our resources that were not observed.
-func missing(v view, o observed) []string {
+// missing returns the names of our resources that existed and were not observed.
+// The ConfigMap of a change that has not rolled out need not have existed.
+func missing(d *desired, o observed) []string {
 	var names []string
-	for _, r := range v.composed() {
-		if _, ok := o.identities[r.key]; !ok {
+	for _, r := range d.parts {
+		if _, ok := o.identities[r.key]; !ok && (r.key != d.text || d.text == d.serving) {
 			names = append(names, r.kind+" "+r.name)
 		}
 	}

@@ -3,15 +3,22 @@ package fn
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // configMap returns the ConfigMap of a view, to which addFiles adds the book: a
 // template is merged before that, so that the text never takes the way through
 // JSON of a merge.
 func configMap(v view) *corev1.ConfigMap {
+	var immutable *bool
+	if v.input.ImmutableConfigMaps {
+		immutable = ptr.To(true)
+	}
+
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: v.metadata(v.configMapName(), nil),
+		Immutable:  immutable,
 	}
 }
 

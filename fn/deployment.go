@@ -30,11 +30,11 @@ const (
 )
 
 // deployment returns the Deployment of a view: mdBook, which builds the book
-// from the ConfigMap and serves it.
+// from a ConfigMap and serves it.
 //
 // A rollout adds a viewer before it takes one away, so a book that does not
 // build leaves the old viewers serving.
-func deployment(v view, o observed) *appsv1.Deployment {
+func deployment(v view, o observed, configMap string) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: v.metadata(v.viewerName(), nil),
@@ -50,7 +50,7 @@ func deployment(v view, o observed) *appsv1.Deployment {
 			Selector: &metav1.LabelSelector{MatchLabels: v.selector()},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: v.selector()},
-				Spec:       podSpec(v),
+				Spec:       podSpec(v, configMap),
 			},
 		},
 	}
@@ -70,7 +70,7 @@ func replicas(v view, o observed) *int32 {
 	return v.Spec.Replicas
 }
 
-func podSpec(v view) corev1.PodSpec {
+func podSpec(v view, configMap string) corev1.PodSpec {
 	return corev1.PodSpec{
 		// A book can include any file of its container into a page.
 		AutomountServiceAccountToken: ptr.To(false),
@@ -90,7 +90,7 @@ func podSpec(v view) corev1.PodSpec {
 		Containers:       []corev1.Container{container(v)},
 		Volumes: []corev1.Volume{
 			{Name: "markdowns", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-				LocalObjectReference: corev1.LocalObjectReference{Name: v.configMapName()},
+				LocalObjectReference: corev1.LocalObjectReference{Name: configMap},
 			}}},
 			{Name: "output", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
 				SizeLimit: resource.NewQuantity(256<<20, resource.BinarySI),

@@ -32,7 +32,9 @@
 //     of their maps give equal responses. The request is not modified.
 //  3. Nothing is lost. The response holds every desired resource of the request,
 //     and either one fatal result or all of our own resources. Resources of other
-//     functions, readiness, connection details and context are as they were.
+//     functions, readiness, connection details and context are as they were. Of the
+//     immutable ConfigMaps it holds the desired one and the one that serves, with
+//     the data that was observed.
 //  4. Kubernetes accepts what is composed. What it would not accept is rejected
 //     before, with all errors at once and the path of each. For templates, which
 //     are the platform team's, that is as far as the types of Kubernetes and what

@@ -32,6 +32,9 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 		// The observed resource may come from an earlier spec.
 		c.observe(s, key)
 	}
+	if d, ok := c.objects["deployment"]; ok && s.Maybe(3) {
+		child(metadata(d), "annotations")["markdownview.fn.crossplane.io/serving"] = sample.Pick(s, append(slices.Sorted(maps.Keys(c.objects)), "configmap-0123456789abcdef", "odd")...)
+	}
 	c.remember(s)
 	req := c.request()
 	pipeline(t, s, req)
@@ -62,10 +65,18 @@ func (c *cluster) observe(s *sample.Source, key string) {
 	if s.Maybe(3) {
 		child(earlier.xr, "spec")["markdowns"] = book("earlier")
 	}
+	if earlier.input != nil && s.Maybe(3) {
+		earlier.input = clone(earlier.input)
+		earlier.input["immutableConfigMaps"] = s.Maybe(2)
+	}
 	if s.Maybe(3) {
 		child(earlier.xr, "spec")["replicas"] = float64(s.Below(6))
 	}
-	desired := run(c.t, earlier.request()).GetDesired().GetResources()[key].GetResource().AsMap()
+	rsp := run(c.t, earlier.request())
+	if key == "configmap" {
+		key = textOf(rsp)
+	}
+	desired := rsp.GetDesired().GetResources()[key].GetResource().AsMap()
 	if len(desired) == 0 {
 		return
 	}

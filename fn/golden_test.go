@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 // requested change nothing: law 5 across releases.
 func TestGoldenSettled(t *testing.T) {
 	all := goldenRequests(t)
-	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled"} {
+	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available"} {
 		req, ok := all[name]
 		if !ok {
 			t.Fatalf("there is no golden request %s", name)
@@ -70,7 +70,7 @@ func TestGoldenSettled(t *testing.T) {
 			if len(rsp.GetResults()) > 0 {
 				t.Errorf("law 5: events while nothing changes: %v", rsp.GetResults())
 			}
-			for _, key := range ours {
+			for _, key := range composedIn(rsp) {
 				r := rsp.GetDesired().GetResources()[key]
 				if r.GetReady() != fnv1.Ready_READY_TRUE {
 					t.Errorf("law 5: %s is not ready", key)
@@ -95,6 +95,31 @@ func scenarios(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	maps.Copy(out, troubled(t))
 	maps.Copy(out, dressed(t))
 	maps.Copy(out, invalid(t))
+	maps.Copy(out, delivered(t))
+
+	return out
+}
+
+// delivered are books that are delivered in another way than the default.
+func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
+	t.Helper()
+
+	out := map[string]*fnv1.RunFunctionRequest{}
+	c := newCluster(t, viewOf(object{"markdowns": book("one"), "replicas": 2.0}), nil)
+	c.settle()
+	c.input = inputWith(object{"immutableConfigMaps": true})
+	out["immutable-on"] = c.request()
+	c.settle()
+	out["immutable-available"] = c.request()
+	c.edit(func(spec object) { spec["markdowns"] = book("two") })
+	out["immutable-changed"] = c.request()
+	c.reconcile()
+	c.step()
+	c.step()
+	out["immutable-rolling-out"] = c.request()
+	c.settle()
+	c.input = nil
+	out["immutable-off"] = c.request()
 
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,8 +33,32 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
-// ours are the keys of the resources that the function composes.
+// ours are the keys of the resources that the function composes by default.
 var ours = []string{"configmap", "deployment", "service"}
+
+// isText returns whether a resource key is that of a ConfigMap of ours.
+func isText(key string) bool {
+	return key == "configmap" || regexp.MustCompile("^configmap-[0-9a-f]{16}$").MatchString(key)
+}
+
+// isOurs returns whether a resource key is one of ours.
+func isOurs(key string) bool { return isText(key) || slices.Contains(ours, key) }
+
+// textOf returns the key of the ConfigMap that the desired pods read.
+func textOf(rsp *fnv1.RunFunctionResponse) string {
+	d := rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap()
+	template := child(child(d, "spec"), "template")
+	if key, ok := child(metadata(template), "annotations")["markdownview.fn.crossplane.io/configmap"].(string); ok {
+		return key
+	}
+
+	return "configmap"
+}
+
+// composedIn returns the keys of our resources in a response.
+func composedIn(rsp *fnv1.RunFunctionResponse) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(rsp.GetDesired().GetResources())), func(key string) bool { return !isOurs(key) })
+}
 
 // TestSamplesAreAccepted is part of law 4: valid requests are not rejected.
 func TestSamplesAreAccepted(t *testing.T) {
@@ -169,15 +194,16 @@ func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFun
 
 	for key, before := range req.GetDesired().GetResources() {
 		after, ok := rsp.GetDesired().GetResources()[key]
-		if !ok || !slices.Contains(ours, key) && !proto.Equal(before, after) || identityOf(before) != identityOf(after) {
+		if !ok || !isOurs(key) && !proto.Equal(before, after) || identityOf(before) != identityOf(after) {
 			t.Errorf("law 3: resource %q of another function changed", key)
 		}
 	}
-	for _, key := range ours {
+	for _, key := range []string{textOf(rsp), "deployment", "service"} {
 		if rsp.GetDesired().GetResources()[key] == nil {
 			t.Errorf("law 3: resource %q is missing", key)
 		}
 	}
+	lawTexts(t, req, rsp)
 	if !proto.Equal(req.GetContext(), rsp.GetContext()) {
 		t.Error("law 3: the context changed")
 	}
@@ -199,6 +225,40 @@ func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFun
 	}
 }
 
+// lawTexts is law 3 for the ConfigMaps: the Input says whether they are immutable,
+// the pods read the one of the spec, and one beside it holds what was observed.
+func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	text := textOf(rsp)
+	if immutable := req.GetInput().GetFields()["immutableConfigMaps"].GetBoolValue(); immutable != (text != "configmap") {
+		t.Errorf("law 3: the pods read %s with immutableConfigMaps %t", text, immutable)
+	}
+	others := 0
+	for key, r := range rsp.GetDesired().GetResources() {
+		if !isText(key) || req.GetDesired().GetResources()[key] != nil {
+			continue
+		}
+		cm := r.GetResource().AsMap()
+		if immutable := cm["immutable"] == true; immutable != (key != "configmap") {
+			t.Errorf("law 3: ConfigMap %s is immutable: %t", key, immutable)
+		}
+		if key == text {
+			continue
+		}
+		others++
+		before := req.GetObserved().GetResources()[key].GetResource().AsMap()
+		for name, value := range child(cm, "data") {
+			if child(before, "data")[name] != value {
+				t.Errorf("law 3: file %q of ConfigMap %s, which serves, changes", name, key)
+			}
+		}
+	}
+	if others > 1 {
+		t.Errorf("law 3: %d ConfigMaps beside the desired one", others)
+	}
+}
+
 func identityOf(r *fnv1.Resource) [3]string {
 	f := r.GetResource().GetFields()
 
@@ -211,7 +271,7 @@ func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunc
 	t.Helper()
 
 	cm, d, s := &corev1.ConfigMap{}, &appsv1.Deployment{}, &corev1.Service{}
-	for key, into := range map[string]metav1.Object{"configmap": cm, "deployment": d, "service": s} {
+	for key, into := range map[string]metav1.Object{textOf(rsp): cm, "deployment": d, "service": s} {
 		desired := rsp.GetDesired().GetResources()[key].GetResource()
 		b, err := json.Marshal(desired.AsMap())
 		if err != nil {
@@ -367,7 +427,7 @@ func lawByteExact(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunct
 
 // fileOf returns what a viewer reads in a file of the book.
 func fileOf(rsp *fnv1.RunFunctionResponse, name string) (string, bool) {
-	cm := rsp.GetDesired().GetResources()["configmap"].GetResource().GetFields()
+	cm := rsp.GetDesired().GetResources()[textOf(rsp)].GetResource().GetFields()
 	if text, ok := cm["data"].GetStructValue().GetFields()[name].GetKind().(*structpb.Value_StringValue); ok {
 		return text.StringValue, true
 	}
@@ -398,7 +458,7 @@ func lawAgree(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	t.Helper()
 
 	ready := true
-	for _, key := range ours {
+	for _, key := range composedIn(rsp) {
 		r := rsp.GetDesired().GetResources()[key].GetReady()
 		if r == fnv1.Ready_READY_UNSPECIFIED {
 			t.Errorf("law 8: readiness of %s is unspecified", key)

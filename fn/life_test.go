@@ -2,6 +2,7 @@ package fn_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -76,7 +77,7 @@ func (p *phase) add(rsp *fnv1.RunFunctionResponse) {
 		return
 	}
 	ready := true
-	for _, key := range ours {
+	for _, key := range composedIn(rsp) {
 		ready = ready && rsp.GetDesired().GetResources()[key].GetReady() == fnv1.Ready_READY_TRUE
 	}
 	p.ready = append(p.ready, ready)
@@ -324,7 +325,15 @@ func live(t testing.TB, s *sample.Source) {
 
 // happen makes one random change.
 func (c *cluster) happen(s *sample.Source) {
-	switch s.Below(8) {
+	switch s.Below(10) {
+	case 8:
+		c.drain()
+	case 9:
+		// Crossplane ends while it applies.
+		c.edit(func(spec object) { spec["markdowns"] = book(s.Text()) })
+		c.interrupted = 1 + s.Below(3)
+		c.reconcile()
+		c.interrupted = 0
 	case 0:
 		c.edit(func(spec object) { spec["markdowns"] = book(s.Text()) })
 	case 1:
@@ -332,7 +341,9 @@ func (c *cluster) happen(s *sample.Source) {
 	case 2:
 		c.edit(func(spec object) { spec["viewerImage"] = s.Image() })
 	case 3:
-		c.lose(sample.Pick(s, ours...))
+		if len(c.objects) > 0 {
+			c.lose(sample.Pick(s, slices.Sorted(maps.Keys(c.objects))...))
+		}
 	case 4:
 		c.quota = !c.quota
 	case 5:

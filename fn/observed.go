@@ -12,7 +12,8 @@ import (
 // observed are the composed resources as they were before this call. One that
 // was not there is nil.
 type observed struct {
-	configMap  *observedConfigMap
+	// configMaps are those with texts, by their keys.
+	configMaps map[string]*observedConfigMap
 	deployment *observedDeployment
 	service    *observedService
 
@@ -40,7 +41,10 @@ type observedDeployment struct {
 	Metadata struct {
 		identity
 
-		Generation int64 `json:"generation"`
+		Generation  int64 `json:"generation"`
+		Annotations struct {
+			Serving string `json:"markdownview.fn.crossplane.io/serving"`
+		} `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
 		Paused   bool   `json:"paused"`
@@ -48,7 +52,8 @@ type observedDeployment struct {
 		Template struct {
 			Metadata struct {
 				Annotations struct {
-					Revision string `json:"markdownview.fn.crossplane.io/revision"`
+					Revision  string `json:"markdownview.fn.crossplane.io/revision"`
+					ConfigMap string `json:"markdownview.fn.crossplane.io/configmap"`
 				} `json:"annotations"`
 			} `json:"metadata"`
 			Spec struct {
@@ -90,18 +95,18 @@ type observedService struct {
 // observe reads our composed resources. A value of a wrong type counts as absent:
 // they come from the API server, which has none.
 func observe(resources []wire.Entry) (observed, error) {
-	o := observed{identities: map[string]identity{}}
+	o := observed{identities: map[string]identity{}, configMaps: map[string]*observedConfigMap{}}
 	for _, e := range resources {
 		var err error
-		switch e.Key {
-		case keyConfigMap:
-			o.configMap, err = decodeObserved[observedConfigMap](e)
-			o.identities[e.Key] = o.configMap.Metadata
-		case keyDeployment:
+		switch {
+		case e.Key == keyConfigMap, isSerialKey(e.Key):
+			o.configMaps[e.Key], err = decodeObserved[observedConfigMap](e)
+			o.identities[e.Key] = o.configMaps[e.Key].Metadata
+		case e.Key == keyDeployment:
 			o.deployment, err = decodeObserved[observedDeployment](e)
 			o.deployment.managers = managers{e}
 			o.identities[e.Key] = o.deployment.Metadata.identity
-		case keyService:
+		case e.Key == keyService:
 			o.service, err = decodeObserved[observedService](e)
 			o.identities[e.Key] = o.service.Metadata
 		}
@@ -163,6 +168,13 @@ func (o *observedDeployment) ready(d *desired) bool {
 		o.Status.UnavailableReplicas == 0
 }
 
+// serves returns whether the current spec has taken over from the one before it:
+// it serves, and there is no pod of another. Pods that are missing or unavailable
+// then are not a rollout, which may have ended while nobody looked.
+func (o *observedDeployment) serves() bool {
+	return o.caughtUp() && o.Status.UpdatedReplicas == o.Status.Replicas && (o.serving() || o.replicas() == 0)
+}
+
 // matches returns whether the Deployment holds what is desired now. Before that,
 // its status is about something else.
 func (o *observedDeployment) matches(d *desired) bool {
@@ -221,4 +233,14 @@ func (o *observedDeployment) serving() bool {
 
 func (o *observedDeployment) revision() string {
 	return o.Spec.Template.Metadata.Annotations.Revision
+}
+
+// configMap returns the resource key of the ConfigMap that pods of the current spec
+// read.
+func (o *observedDeployment) configMap() string {
+	if key := o.Spec.Template.Metadata.Annotations.ConfigMap; isSerialKey(key) {
+		return key
+	}
+
+	return keyConfigMap
 }

@@ -264,7 +264,7 @@ func TestValidateObserved(t *testing.T) {
 					o.identities[key] = identity{Namespace: namespace}
 				}
 			}
-			got := validateObserved(v, o)
+			got := validateObserved(v, v.composed(), o)
 			if len(got) != tc.want {
 				t.Fatalf("\n%s\nvalidateObserved(...): got %v, want %d problems", tc.reason, messages(got), tc.want)
 			}

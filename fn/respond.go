@@ -127,8 +127,7 @@ func writeResult(w *wire.Writer, e event) {
 // writeDesired writes the desired state: our resources in place of any under
 // their keys, and those of others as they came.
 func writeDesired(w *wire.Writer, req request, d *desired, v verdict) {
-	ours := req.view.composed()
-	for _, r := range slices.Backward(ours) {
+	for _, r := range slices.Backward(d.parts) {
 		writeEntry(w, r.key, func() {
 			ready := uint64(readyFalse)
 			if v.ready[r.key] {
@@ -139,7 +138,7 @@ func writeDesired(w *wire.Writer, req request, d *desired, v verdict) {
 		})
 	}
 	for _, e := range slices.Backward(req.pipeline.resources) {
-		if !slices.ContainsFunc(ours, func(r part) bool { return r.key == e.Key }) {
+		if !slices.ContainsFunc(d.parts, func(r part) bool { return r.key == e.Key }) {
 			writeEntry(w, e.Key, func() { w.Raw(e.Value) })
 		}
 	}

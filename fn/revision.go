@@ -3,7 +3,6 @@ package fn
 import (
 	"fmt"
 
-	"github.com/cespare/xxhash/v2"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,12 +28,7 @@ func revision(cm *corev1.ConfigMap, template podTemplate) string {
 		Template   podTemplate       `json:"template"`
 	}{cm.BinaryData, cm.Data, template})
 
-	h := xxhash.New()
-	for _, part := range w.Parts() {
-		h.Write(part) //nolint:errcheck // A hash never fails to write.
-	}
-
-	return fmt.Sprintf("%016x", h.Sum64())
+	return fmt.Sprintf("%016x", hashed(w.Parts()))
 }
 
 // An encodedDeployment is a Deployment whose pod spec is encoded already: it is
@@ -55,12 +49,17 @@ type podTemplate struct {
 	Spec     wire.Value        `json:"spec"`
 }
 
-// encodeDeployment returns a Deployment with its revision, to be written.
-func encodeDeployment(d *appsv1.Deployment, cm *corev1.ConfigMap) (encoded *encodedDeployment, rev string) {
-	encoded = &encodedDeployment{TypeMeta: d.TypeMeta, ObjectMeta: d.ObjectMeta}
-	encoded.Spec.DeploymentSpec = d.Spec
-	encoded.Spec.Template = podTemplate{d.Spec.Template.ObjectMeta, wire.Encode(&d.Spec.Template.Spec)}
-	rev = revision(cm, encoded.Spec.Template)
+// encodeDeployment returns the Deployment with its revision, to be written. The
+// name of an immutable ConfigMap, which the pod template has, stands for its text.
+func encodeDeployment(d *desired) (encoded *encodedDeployment, rev string) {
+	encoded = &encodedDeployment{TypeMeta: d.deployment.TypeMeta, ObjectMeta: d.deployment.ObjectMeta}
+	encoded.Spec.DeploymentSpec = d.deployment.Spec
+	encoded.Spec.Template = podTemplate{d.deployment.Spec.Template.ObjectMeta, wire.Encode(&d.deployment.Spec.Template.Spec)}
+	text := d.configMap
+	if d.text != keyConfigMap {
+		text = &corev1.ConfigMap{}
+	}
+	rev = revision(text, encoded.Spec.Template)
 	metav1.SetMetaDataAnnotation(&encoded.Spec.Template.Metadata, annotationRevision, rev)
 
 	return encoded, rev

@@ -37,6 +37,8 @@ func guarded() [][]string {
 		{"metadata", "deletionGracePeriodSeconds"},
 		{"metadata", "managedFields"},
 		{"spec", "selector"},
+		{"metadata", "annotations", annotationServing},
+		{"spec", "template", "metadata", "annotations", annotationConfigMap},
 	}
 	for name := range (view{}).selector() {
 		paths = append(paths,

@@ -42,9 +42,16 @@ func validate(req request) problems {
 	v := req.view
 	p := slices.Concat(req.problems, problemsOf(ReasonInvalidSpec, v.validate()))
 	p = append(p, problemsOf(ReasonInvalidInput, v.validateInput(field.NewPath("input")))...)
-	p = append(p, problemsOf(ReasonPipelineConflict, validatePipeline(v, req.pipeline))...)
 
-	return append(p, validateObserved(v, req.observed)...)
+	return append(p, validateParts(req, v.composed())...)
+}
+
+// validateParts returns every problem that composed resources have with those that
+// exist already or that other functions desire.
+func validateParts(req request, parts []part) problems {
+	p := problemsOf(ReasonPipelineConflict, validatePipeline(req.view, parts, req.pipeline))
+
+	return append(p, validateObserved(req.view, parts, req.observed)...)
 }
 
 // validate returns every error of the XR.
@@ -286,9 +293,9 @@ func validateEnum[T ~string](value T, at *field.Path, supported ...T) field.Erro
 // validatePipeline returns an error for every desired resource of another function
 // that has the key of one of ours, and is not the same one. One of them would be
 // lost.
-func validatePipeline(v view, p pipeline) field.ErrorList {
+func validatePipeline(v view, parts []part, p pipeline) field.ErrorList {
 	var errs field.ErrorList
-	for _, ours := range v.composed() {
+	for _, ours := range parts {
 		for _, e := range p.resources {
 			if e.Key != ours.key {
 				continue
@@ -318,10 +325,10 @@ func validatePipeline(v view, p pipeline) field.ErrorList {
 // be composed now: in another namespace than the Input or the claim of a
 // cluster-scoped XR names, or under another name, such as one that another function
 // has composed with the same key. Crossplane never moves or renames a resource.
-func validateObserved(v view, o observed) problems {
+func validateObserved(v view, parts []part, o observed) problems {
 	var p problems
 	moved := ""
-	for _, ours := range v.composed() {
+	for _, ours := range parts {
 		actual, ok := o.identities[ours.key]
 		if ok && actual.Name != "" && actual.Name != ours.name {
 			p = append(p, problem{ReasonResourceConflict, field.Forbidden(field.NewPath("observed", "resources").Key(ours.key),

@@ -64,6 +64,16 @@ type Input struct {
 	// +optional
 	Service Service `json:"service,omitempty"`
 
+	// ImmutableConfigMaps gives each text of a book an immutable ConfigMap of its
+	// own, named markdowns-NAME.HASH after its content. The one that serves stays
+	// until the Deployment has rolled out, so a viewer that is rescheduled during
+	// a change, broken or not, starts on the text that it served before. Then it
+	// is deleted: there are never more than two. By default one ConfigMap changes
+	// with the text, and every viewer reads it. A MarkdownView may change between
+	// the two ways at any time; that is a rollout.
+	// +optional
+	ImmutableConfigMaps bool `json:"immutableConfigMaps,omitempty"`
+
 	// Labels of all three composed resources. They never reach the selector,
 	// and cannot replace a label that the selector uses.
 	// +optional

@@ -22,6 +22,7 @@ func (s *Source) Input() map[string]any {
 		map[string]any{"type": "NodePort"},
 		map[string]any{"type": "LoadBalancer", "annotations": map[string]any{"example.com/scheme": "internal"}},
 		map[string]any{"annotations": map[string]any{"a": "", "b": "x\ny"}}))
+	set("immutableConfigMaps", Pick(s, true, false))
 	set("labels", Pick(s, map[string]any{"team": "docs"}, map[string]any{"example.com/a.b_c": "", "app.kubernetes.io/part-of": "A_b.c-1"}))
 	set("annotations", Pick(s, map[string]any{"example.com/owner": "docs@example.com"}, map[string]any{"note": "一\t"}))
 	set("namespace", "books")
