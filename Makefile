@@ -139,6 +139,7 @@ test-admission: $(BIN)/crossplane ## Test what Kubernetes and Crossplane admit: 
 		awk '/^---$$/ { n++ } { print } n == 1 && /^spec:$$/ { print "  markdowns: {SUMMARY.md: \"\"}" }' $$file | test/validate.sh -; \
 	done
 	cd test/admission && go test -count=1 ./...
+	cd test/oldest && go test -count=1 ./...
 
 .PHONY: test-packages
 test-packages: xpkg $(BIN)/cyclonedx-gomod ## Test the packages: content, push and pull, the same bytes twice, the same image from Docker.

@@ -119,13 +119,13 @@ func refusals() map[string]struct {
 			spec: limits(map[string]any{"nvidia.com/gpu": 1}),
 			want: `spec.resources.limits: Invalid value: spec.resources.limits may hold cpu, memory and ephemeral-storage, not nvidia.com/gpu: set others with templates.deployment in the Input of the Composition`,
 		},
-		"More than 16 resources in `requests`": {
-			spec: requests(quantities(17)),
-			want: `spec.resources.requests: Too many: 17: must have at most 16 items`,
+		"More than 3 resources in `requests`": {
+			spec: requests(quantities(4)),
+			want: `spec.resources.requests: Too many: 4: must have at most 3 items`,
 		},
-		"More than 16 resources in `limits`": {
-			spec: limits(quantities(17)),
-			want: `spec.resources.limits: Too many: 17: must have at most 16 items`,
+		"More than 3 resources in `limits`": {
+			spec: limits(quantities(4)),
+			want: `spec.resources.limits: Too many: 4: must have at most 3 items`,
 		},
 		"A request that is no quantity": {
 			spec: requests(map[string]any{"memory": "64 MB"}),

@@ -26,21 +26,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	k8sjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/apiserver/pkg/util/compatibility"
-	basecompatibility "k8s.io/component-base/compatibility"
 	"sigs.k8s.io/yaml"
 )
 
 const definition = "../../package/configuration/definition.yaml"
-
-// TestMain makes the code of the API server accept only those CEL functions that
-// the oldest supported Kubernetes has too.
-func TestMain(m *testing.M) {
-	kubernetes := compatibility.DefaultComponentGlobalsRegistry.EffectiveVersionFor(basecompatibility.DefaultKubeComponent)
-	kubernetes.(basecompatibility.MutableEffectiveVersion).SetMinCompatibilityVersion(version.MajorMinor(1, 29))
-	os.Exit(m.Run())
-}
 
 // An api is an XRD as the API server serves it.
 type api struct {

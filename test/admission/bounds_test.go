@@ -90,39 +90,3 @@ func unbounded(path string, props extv1.JSONSchemaProps) []string {
 
 	return found
 }
-
-// TestOldestKubernetes shows that a rule is rejected whose functions the oldest
-// supported Kubernetes does not have.
-func TestOldestKubernetes(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		rule   string
-		want   string
-	}{
-		"Quantity": {reason: "1.29 has quantities", rule: `isQuantity("1")`},
-		"Find":     {reason: "It has find, split and sum", rule: `"a/b".find("a").split("/").map(s, s.size()).sum() == 1`},
-		"IP":       {reason: "It has no addresses", rule: `isIP("::1")`, want: "undeclared reference to 'isIP'"},
-		"Format":   {reason: "It has no named formats", rule: `format.named("dns1123Label").hasValue()`, want: "undeclared reference to 'format'"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			xrd := readXRD(t)
-			schema := &xrd.Spec.Versions[0].Schema.OpenAPIV3Schema
-			schema.Raw = []byte(strings.Replace(string(schema.Raw), `"self.size() \u003e 0"`, encode(t, tc.rule), 1))
-			_, err := serve(xrd)
-			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
-				t.Errorf("%s\nserve: want %q, got %v", tc.reason, tc.want, err)
-			}
-		})
-	}
-}
-
-func encode(t *testing.T, s string) string {
-	t.Helper()
-	b, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return string(b)
-}

@@ -8,8 +8,8 @@ require (
 	github.com/google/go-cmp v0.7.0
 	k8s.io/apiextensions-apiserver v0.35.4
 	k8s.io/apimachinery v0.35.4
-	k8s.io/apiserver v0.35.4
-	k8s.io/component-base v0.35.4
+	k8s.io/apiserver v0.35.4 // indirect
+	k8s.io/component-base v0.35.4 // indirect
 	k8s.io/pod-security-admission v0.35.4
 	sigs.k8s.io/yaml v1.6.0
 )
