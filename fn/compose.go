@@ -2,7 +2,6 @@ package fn
 
 import (
 	"maps"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,18 +25,6 @@ type part struct {
 	key, apiVersion, kind, name string
 }
 
-// composed are the composed resources of a view whose keys do not depend on
-// anything else than the view: all but immutable ConfigMaps.
-func (v view) composed() []part {
-	parts := make([]part, 0, 4)
-	if !v.input.ImmutableConfigMaps {
-		parts = append(parts, v.configMapPart(keyConfigMap))
-	}
-	name := v.viewerName()
-
-	return append(parts, part{keyDeployment, "apps/v1", "Deployment", name}, part{keyService, "v1", "Service", name})
-}
-
 // desired are the composed resources as we mean to own them: of each only the
 // fields that are set. Apply configurations of client-go are made for this, but
 // they link all of client-go, which would make half of the binary; wire.Writer
@@ -47,8 +34,9 @@ type desired struct {
 	deployment *appsv1.Deployment
 	service    *corev1.Service
 
-	// parts are all composed resources.
-	parts []part
+	// resources are all of them.
+	resources []composedResource
+
 	// text is the key of the ConfigMap with the text of the spec, and serving that
 	// of the one that serves until the Deployment has rolled out. Kept is the
 	// latter, where they differ and it still exists.
@@ -61,18 +49,14 @@ type desired struct {
 	encoded  *encodedDeployment
 }
 
-// object returns the composed resource with a key.
-func (d *desired) object(key string) any {
-	switch key {
-	case d.text:
-		return d.configMap
-	case d.serving:
-		return d.kept
-	case keyDeployment:
-		return d.encoded
-	default:
-		return d.service
-	}
+// A composedResource is a desired composed resource.
+type composedResource struct {
+	part
+
+	// object is what is written.
+	object any
+	// ready returns whether what was observed is ready.
+	ready func(o observed) bool
 }
 
 // compose returns the desired resources of a valid view, and of what was observed
@@ -107,15 +91,19 @@ func compose(v view, o observed) (*desired, problems) {
 	}
 
 	out.configMap, out.text, out.serving = &book, text, o.serving(text)
-	out.parts = v.composed()
-	if text != keyConfigMap {
-		out.parts = slices.Insert(out.parts, 0, v.configMapPart(text))
-	}
-	if out.kept = kept(v, o, out); out.kept != nil {
-		out.parts = append(out.parts, v.configMapPart(out.serving))
-	}
+	out.kept = kept(v, o, out)
 	out.serve()
 	out.encoded, out.revision = encodeDeployment(out)
+
+	name := v.viewerName()
+	out.resources = []composedResource{
+		{v.configMapPart(text), out.configMap, func(o observed) bool { return o.configMaps[text].ready(out, o.deployment) }},
+		{part{keyDeployment, "apps/v1", "Deployment", name}, out.encoded, func(o observed) bool { return o.deployment.ready(out) }},
+		{part{keyService, "v1", "Service", name}, out.service, func(o observed) bool { return o.service.ready(out) }},
+	}
+	if out.kept != nil {
+		out.resources = append(out.resources, composedResource{v.configMapPart(out.serving), out.kept, func(observed) bool { return true }})
+	}
 
 	return out, nil
 }

@@ -161,7 +161,7 @@ func (v view) unsynced() string {
 // The ConfigMap of a change that has not rolled out need not have existed.
 func missing(d *desired, o observed) []string {
 	var names []string
-	for _, r := range d.parts {
+	for _, r := range d.resources {
 		if _, ok := o.identities[r.key]; !ok && (r.key != d.text || d.text == d.serving) {
 			names = append(names, r.kind+" "+r.name)
 		}

@@ -1,7 +1,7 @@
 package fn
 
 import (
-	"cmp"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -50,7 +50,7 @@ func deployment(v view, o observed, configMap string) *appsv1.Deployment {
 			Selector: &metav1.LabelSelector{MatchLabels: v.selector()},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: v.selector()},
-				Spec:       podSpec(v, configMap),
+				Spec:       podSpec(v, o, configMap),
 			},
 		},
 	}
@@ -70,7 +70,22 @@ func replicas(v view, o observed) *int32 {
 	return v.Spec.Replicas
 }
 
-func podSpec(v view, configMap string) corev1.PodSpec {
+// listenAddress returns the address at which mdBook listens. Where nothing is set,
+// it serves IPv6 where the Service has an IPv6 address. Before there is a Service it
+// is what the pods have, or IPv4, which every kernel has.
+func listenAddress(v view, o observed) string {
+	switch {
+	case v.input.ListenAddress != "":
+		return v.input.ListenAddress
+	case o.service != nil && slices.Contains(o.service.Spec.IPFamilies, string(corev1.IPv6Protocol)),
+		o.service == nil && o.deployment != nil && o.deployment.listensOn(listenBoth):
+		return listenBoth
+	default:
+		return listenIPv4
+	}
+}
+
+func podSpec(v view, o observed, configMap string) corev1.PodSpec {
 	return corev1.PodSpec{
 		// A book can include any file of its container into a page.
 		AutomountServiceAccountToken: ptr.To(false),
@@ -87,7 +102,7 @@ func podSpec(v view, configMap string) corev1.PodSpec {
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 		ImagePullSecrets: v.input.ImagePullSecrets,
-		Containers:       []corev1.Container{container(v)},
+		Containers:       []corev1.Container{container(v, o)},
 		Volumes: []corev1.Volume{
 			{Name: "markdowns", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 				LocalObjectReference: corev1.LocalObjectReference{Name: configMap},
@@ -99,7 +114,7 @@ func podSpec(v view, configMap string) corev1.PodSpec {
 	}
 }
 
-func container(v view) corev1.Container {
+func container(v view, o observed) corev1.Container {
 	requests, limits := v.containerResources()
 	tcp := corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString(portName)}}
 	get := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: intstr.FromString(portName)}}
@@ -109,7 +124,7 @@ func container(v view) corev1.Container {
 		Image:           v.image(),
 		ImagePullPolicy: v.input.ImagePullPolicy,
 		Command:         []string{"mdbook"},
-		Args:            []string{"serve", "--hostname", cmp.Or(v.input.ListenAddress, listenIPv4)},
+		Args:            []string{"serve", "--hostname", listenAddress(v, o)},
 		WorkingDir:      bookDir,
 		// A chapter that is missing is then an error that names it. By default
 		// mdBook writes an empty one, which fails on a read-only volume.

@@ -8,7 +8,8 @@
 //	      ▼
 //	      validate     problems, each with the one who can solve it
 //	      ▼
-//	      compose      the desired ConfigMap, Deployment and Service
+//	      compose      the desired ConfigMap, Deployment and Service, and their
+//	      │            conflicts with what others desire or what exists
 //	      ▼
 //	      judge        readiness, conditions, status, events
 //	      │ respond    writes what was decided

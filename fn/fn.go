@@ -78,8 +78,8 @@ func (f *Function) respond(req request) Response {
 	if len(problems) == 0 {
 		d, problems = compose(req.view, req.observed)
 	}
-	if len(problems) == 0 && d.immutable() {
-		problems = validateParts(req, d.parts)
+	if len(problems) == 0 {
+		problems = conflicts(req, d)
 	}
 	if len(problems) > 0 {
 		f.log.Debug("Rejected MarkdownView", append(req.view.logValues(), "errors", len(problems))...)

@@ -59,13 +59,9 @@ func Results() []Result {
 
 // judge returns the verdict for a view without errors.
 func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
-	ready := readiness{
-		d.text:        o.configMaps[d.text].ready(d, o.deployment),
-		keyDeployment: o.deployment.ready(d),
-		keyService:    o.service.ready(d),
-	}
-	if d.kept != nil {
-		ready[d.serving] = true
+	ready := readiness{}
+	for _, r := range d.resources {
+		ready[r.key] = r.ready(o)
 	}
 	conditions := []condition{available(v, o.deployment, d), degraded(v, o, d)}
 	if v.input.TTL != nil {

@@ -94,3 +94,41 @@ func TestImageChangedByHand(t *testing.T) {
 		})
 	}
 }
+
+func TestListenAddress(t *testing.T) {
+	const both = `{spec: {template: {spec: {containers: [{name: mdbook, args: [serve, --hostname, "::"]}]}}}}`
+
+	cases := map[string]struct {
+		reason     string
+		input      string
+		families   []string
+		deployment string
+		want       string
+	}{
+		"First":     {reason: "Every kernel has IPv4", want: "0.0.0.0"},
+		"IPv4":      {reason: "The Service has an IPv4 address", families: []string{"IPv4"}, want: "0.0.0.0"},
+		"IPv6":      {reason: "The Service has an IPv6 address", families: []string{"IPv6"}, want: "::"},
+		"DualStack": {reason: "The Service has addresses of both families", families: []string{"IPv4", "IPv6"}, want: "::"},
+		"Set":       {reason: "The Input decides", input: "0.0.0.0", families: []string{"IPv6"}, want: "0.0.0.0"},
+		"NoService": {reason: "A Service that is deleted must not roll out the Deployment", deployment: both, want: "::"},
+		"OtherIPv4": {reason: "The Service has an IPv4 address, whatever the pods have", families: []string{"IPv4"}, deployment: both, want: "0.0.0.0"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v, o := settledView(), observed{}
+			v.input.ListenAddress = tc.input
+			if tc.deployment != "" {
+				o = observeDeployment(t, tc.deployment)
+			}
+			if tc.families != nil {
+				o.service = &observedService{}
+				o.service.Spec.IPFamilies = tc.families
+			}
+			d, _ := compose(v, o)
+
+			if got := d.deployment.Spec.Template.Spec.Containers[0].Args[2]; got != tc.want {
+				t.Errorf("\n%s\naddress: want %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package fn
 
 import (
 	"bytes"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -76,14 +77,16 @@ type observedDeployment struct {
 }
 
 type observedContainer struct {
-	Name  string `json:"name"`
-	Image string `json:"image"`
+	Name  string   `json:"name"`
+	Image string   `json:"image"`
+	Args  []string `json:"args"`
 }
 
 type observedService struct {
 	Metadata identity `json:"metadata"`
 	Spec     struct {
-		ClusterIP string `json:"clusterIP"`
+		ClusterIP  string   `json:"clusterIP"`
+		IPFamilies []string `json:"ipFamilies"`
 	} `json:"spec"`
 	Status struct {
 		LoadBalancer struct {
@@ -195,6 +198,13 @@ func (o *observedDeployment) runsImagesOf(d *desired) bool {
 	}
 
 	return true
+}
+
+// listensOn returns whether mdBook listens at an address.
+func (o *observedDeployment) listensOn(address string) bool {
+	return slices.ContainsFunc(o.Spec.Template.Spec.Containers, func(c observedContainer) bool {
+		return c.Name == containerName && slices.Contains(c.Args, address)
+	})
 }
 
 // caughtUp returns whether the status is about the current spec.

@@ -264,12 +264,13 @@ func TestValidateObserved(t *testing.T) {
 					o.identities[key] = identity{Namespace: namespace}
 				}
 			}
-			got := validateObserved(v, v.composed(), o)
+			d, _ := compose(v, observed{})
+			got := conflictsInCluster(v, d.resources, o)
 			if len(got) != tc.want {
-				t.Fatalf("\n%s\nvalidateObserved(...): got %v, want %d problems", tc.reason, messages(got), tc.want)
+				t.Fatalf("\n%s\nconflictsInCluster(...): got %v, want %d problems", tc.reason, messages(got), tc.want)
 			}
 			if path := cmp.Or(tc.path, "input.namespace"); tc.want > 0 && (got[0].Field != path || got[0].reason != ReasonInvalidInput) {
-				t.Errorf("\n%s\nvalidateObserved(...): got %s for %s, want %s for %s", tc.reason, got[0].reason, got[0].Field, ReasonInvalidInput, path)
+				t.Errorf("\n%s\nconflictsInCluster(...): got %s for %s, want %s for %s", tc.reason, got[0].reason, got[0].Field, ReasonInvalidInput, path)
 			}
 		})
 	}

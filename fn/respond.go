@@ -127,18 +127,18 @@ func writeResult(w *wire.Writer, e event) {
 // writeDesired writes the desired state: our resources in place of any under
 // their keys, and those of others as they came.
 func writeDesired(w *wire.Writer, req request, d *desired, v verdict) {
-	for _, r := range slices.Backward(d.parts) {
+	for _, r := range slices.Backward(d.resources) {
 		writeEntry(w, r.key, func() {
 			ready := uint64(readyFalse)
 			if v.ready[r.key] {
 				ready = readyTrue
 			}
 			w.Varint(resourceReady, ready)
-			w.Message(resourceObject, func() { w.Object(d.object(r.key)) })
+			w.Message(resourceObject, func() { w.Object(r.object) })
 		})
 	}
 	for _, e := range slices.Backward(req.pipeline.resources) {
-		if !slices.ContainsFunc(d.parts, func(r part) bool { return r.key == e.Key }) {
+		if !slices.ContainsFunc(d.resources, func(r composedResource) bool { return r.key == e.Key }) {
 			writeEntry(w, e.Key, func() { w.Raw(e.Value) })
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
-	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
 // The rules for a MarkdownView. The XRD holds the same rules with the same
@@ -36,22 +35,12 @@ const (
 	messageSize     = `spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`
 )
 
-// validate returns every problem of a request: of the XR, of its Input, of what
-// other functions desired and of what was observed.
+// validate returns every problem of the XR and of its Input.
 func validate(req request) problems {
 	v := req.view
 	p := slices.Concat(req.problems, problemsOf(ReasonInvalidSpec, v.validate()))
-	p = append(p, problemsOf(ReasonInvalidInput, v.validateInput(field.NewPath("input")))...)
 
-	return append(p, validateParts(req, v.composed())...)
-}
-
-// validateParts returns every problem that composed resources have with those that
-// exist already or that other functions desire.
-func validateParts(req request, parts []part) problems {
-	p := problemsOf(ReasonPipelineConflict, validatePipeline(req.view, parts, req.pipeline))
-
-	return append(p, validateObserved(req.view, parts, req.observed)...)
+	return append(p, problemsOf(ReasonInvalidInput, v.validateInput(field.NewPath("input")))...)
 }
 
 // validate returns every error of the XR.
@@ -288,60 +277,4 @@ func validateEnum[T ~string](value T, at *field.Path, supported ...T) field.Erro
 	}
 
 	return field.ErrorList{field.NotSupported(at, value, supported)}
-}
-
-// validatePipeline returns an error for every desired resource of another function
-// that has the key of one of ours, and is not the same one. One of them would be
-// lost.
-func validatePipeline(v view, parts []part, p pipeline) field.ErrorList {
-	var errs field.ErrorList
-	for _, ours := range parts {
-		for _, e := range p.resources {
-			if e.Key != ours.key {
-				continue
-			}
-			var theirs struct {
-				APIVersion string   `json:"apiVersion"`
-				Kind       string   `json:"kind"`
-				Metadata   identity `json:"metadata"`
-			}
-			object, err := objectOf(e.Value)
-			if err == nil {
-				_, err = wire.Decode(object, &theirs, nil, wire.Lenient)
-			}
-			same := part{e.Key, theirs.APIVersion, theirs.Kind, theirs.Metadata.Name} == ours &&
-				(theirs.Metadata.Namespace == "" || theirs.Metadata.Namespace == v.namespace())
-			if err != nil || !same {
-				errs = append(errs, field.Forbidden(field.NewPath("desired", "resources").Key(e.Key),
-					"another function of the pipeline desires another resource with this name: rename it there"))
-			}
-		}
-	}
-
-	return errs
-}
-
-// validateObserved returns a problem when resources live elsewhere than they would
-// be composed now: in another namespace than the Input or the claim of a
-// cluster-scoped XR names, or under another name, such as one that another function
-// has composed with the same key. Crossplane never moves or renames a resource.
-func validateObserved(v view, parts []part, o observed) problems {
-	var p problems
-	moved := ""
-	for _, ours := range parts {
-		actual, ok := o.identities[ours.key]
-		if ok && actual.Name != "" && actual.Name != ours.name {
-			p = append(p, problem{ReasonResourceConflict, field.Forbidden(field.NewPath("observed", "resources").Key(ours.key),
-				fmt.Sprintf("is named %q, so something else composed it, and Crossplane never renames a resource: delete it, and it is created again as %q", short(actual.Name), ours.name))})
-		}
-		if moved == "" && actual.Namespace != v.namespace() {
-			moved = actual.Namespace
-		}
-	}
-	if moved != "" && v.Metadata.Namespace == "" {
-		p = append(p, problem{ReasonInvalidInput, field.Forbidden(v.namespacePath(),
-			fmt.Sprintf("the composed resources live in %q and cannot be moved: go back to that namespace, or delete the XR first", short(moved)))})
-	}
-
-	return p
 }

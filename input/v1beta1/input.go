@@ -36,10 +36,10 @@ type Input struct {
 	// +optional
 	AllowedImages []string `json:"allowedImages,omitempty"`
 
-	// ListenAddress is the address at which mdBook listens: "0.0.0.0" (the
-	// default) serves IPv4, "::" serves IPv6 and IPv4. Set "::" where pods have
-	// IPv6 addresses only. mdBook does not start with it on a node whose kernel
-	// was booted without IPv6.
+	// ListenAddress is the address at which mdBook listens: "0.0.0.0" serves IPv4,
+	// "::" serves IPv6 and IPv4. Defaults to "::" where the Service has an IPv6
+	// address, and to "0.0.0.0" elsewhere. mdBook does not start with "::" on a
+	// node whose kernel was booted without IPv6.
 	// +optional
 	// +kubebuilder:validation:Enum="0.0.0.0";"::"
 	ListenAddress string `json:"listenAddress,omitempty"`

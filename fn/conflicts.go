@@ -1,0 +1,72 @@
+package fn
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/wire"
+)
+
+// conflicts returns the problems that our resources have with those that other
+// functions desire, and with those that exist.
+func conflicts(req request, d *desired) problems {
+	p := problemsOf(ReasonPipelineConflict, conflictsInPipeline(req.view, d.resources, req.pipeline))
+
+	return append(p, conflictsInCluster(req.view, d.resources, req.observed)...)
+}
+
+// conflictsInPipeline returns an error for every desired resource of another
+// function that has the key of one of ours, and is not the same one. One of them
+// would be lost.
+func conflictsInPipeline(v view, resources []composedResource, p pipeline) field.ErrorList {
+	var errs field.ErrorList
+	for _, ours := range resources {
+		for _, e := range p.resources {
+			if e.Key == ours.key && !isSame(v, e, ours.part) {
+				errs = append(errs, field.Forbidden(field.NewPath("desired", "resources").Key(e.Key),
+					"another function of the pipeline desires another resource with this name: rename it there"))
+			}
+		}
+	}
+
+	return errs
+}
+
+// isSame returns whether a desired resource of another function is one of ours.
+func isSame(v view, e wire.Entry, ours part) bool {
+	type identified struct {
+		APIVersion string   `json:"apiVersion"`
+		Kind       string   `json:"kind"`
+		Metadata   identity `json:"metadata"`
+	}
+	theirs, err := decodeObserved[identified](e)
+
+	return err == nil && part{e.Key, theirs.APIVersion, theirs.Kind, theirs.Metadata.Name} == ours &&
+		(theirs.Metadata.Namespace == "" || theirs.Metadata.Namespace == v.namespace())
+}
+
+// conflictsInCluster returns a problem when resources live elsewhere than they
+// would be composed now: in another namespace than the Input or the claim of a
+// cluster-scoped XR names, or under another name, such as one that another function
+// has composed with the same key. Crossplane never moves or renames a resource.
+func conflictsInCluster(v view, resources []composedResource, o observed) problems {
+	var p problems
+	moved := ""
+	for _, ours := range resources {
+		actual, ok := o.identities[ours.key]
+		if ok && actual.Name != "" && actual.Name != ours.name {
+			p = append(p, problem{ReasonResourceConflict, field.Forbidden(field.NewPath("observed", "resources").Key(ours.key),
+				fmt.Sprintf("is named %q, so something else composed it, and Crossplane never renames a resource: delete it, and it is created again as %q", short(actual.Name), ours.name))})
+		}
+		if moved == "" && actual.Namespace != v.namespace() {
+			moved = actual.Namespace
+		}
+	}
+	if moved != "" && v.Metadata.Namespace == "" {
+		p = append(p, problem{ReasonInvalidInput, field.Forbidden(v.namespacePath(),
+			fmt.Sprintf("the composed resources live in %q and cannot be moved: go back to that namespace, or delete the XR first", short(moved)))})
+	}
+
+	return p
+}
