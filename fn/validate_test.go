@@ -101,6 +101,12 @@ func TestValidate(t *testing.T) {
 			reason: "A request may equal its limit",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {resources: {requests: {cpu: 1}, limits: {cpu: 1}}, ` + fine + `}}`,
 		},
+		"NullAllowedImages": {
+			reason: "A list in which every entry is commented out is null, and must not allow every image",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: evil/x, ` + fine + `}}`,
+			input:  `{allowedImages: null}`,
+			want:   []string{"input.allowedImages: Invalid value: must be a list, not null: write [] for an empty list, or remove the field"},
+		},
 		"Input": {
 			reason: "All errors of the Input are reported at once",
 			xr:     `{metadata: {name: a}, spec: {` + fine + `}}`,
