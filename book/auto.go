@@ -26,6 +26,7 @@ func Summary(files Files) string {
 		writeItem(&out, files, 0, root.index, "")
 	}
 	root.write(&out, files, 0)
+
 	return out.String()
 }
 
@@ -56,10 +57,12 @@ func listable(files Files) []string {
 		}
 	}
 	slices.SortFunc(names, byPath)
+
 	return slices.DeleteFunc(names, func(name string) bool {
 		page := Page(name)
 		out := taken[page] || page == "404.html" || page == "print.html" || unreachable(page) != "" || inOwnFile(name)
 		taken[page] = taken[page] || !out
+
 		return out
 	})
 }
@@ -71,6 +74,7 @@ func inOwnFile(name string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -138,6 +142,7 @@ func destination(name string) string {
 	if plain.MatchString(name) {
 		return name
 	}
+
 	return "<" + escape(name, "\\`*_[]<>&!\"'()") + ">"
 }
 
@@ -149,6 +154,7 @@ func escape(text, special string) string {
 		}
 		out.WriteRune(r)
 	}
+
 	return out.String()
 }
 
@@ -187,6 +193,7 @@ func title(markdown string) string {
 		default:
 			writeText(&out, n, source)
 		}
+
 		return ast.WalkContinue, nil
 	})
 	words := strings.Join(strings.Fields(out.String()), " ")
@@ -194,6 +201,7 @@ func title(markdown string) string {
 	if runes := []rune(words); len(runes) > maxTitle {
 		words = string(runes[:maxTitle]) + "…"
 	}
+
 	return strings.TrimSpace(words)
 }
 
@@ -201,6 +209,7 @@ func printable(r rune) rune {
 	if !unicode.IsPrint(r) {
 		return -1
 	}
+
 	return r
 }
 

@@ -64,6 +64,7 @@ func (p Problems) Lines() []string {
 	if p.More > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", p.More))
 	}
+
 	return lines
 }
 
@@ -87,6 +88,7 @@ func (p *Problems) addf(file string, line int, format string, args ...any) {
 				args[i] = display(name)
 			}
 		}
+
 		return Problem{File: file, Line: line, Message: fmt.Sprintf(format, args...)}
 	})
 }
@@ -101,6 +103,7 @@ func display(name string) string {
 		name = strings.ToValidUTF8(name[:maxDisplay], "") + "…"
 	}
 	quoted := fmt.Sprintf("%q", name)
+
 	return strings.ReplaceAll(strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`), `\\`, `\`)
 }
 
@@ -135,6 +138,7 @@ func newBook(files Files) *book {
 		b.binaries[name] = true
 	}
 	slices.Sort(b.names)
+
 	return b
 }
 
@@ -150,6 +154,7 @@ func Check(files Files) (errors, warnings Problems) {
 		b.warnLinks()
 		b.warnUnlisted()
 	}
+
 	return b.errors, b.warnings
 }
 
@@ -161,6 +166,7 @@ func Chapters(files Files) []string {
 	for _, c := range b.chapters {
 		names = append(names, c.name)
 	}
+
 	return names
 }
 

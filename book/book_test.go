@@ -32,6 +32,7 @@ func (c testCase) files() Files {
 	if c.Summary != nil {
 		files.Markdowns[summaryName] = *c.Summary
 	}
+
 	return files
 }
 
@@ -45,6 +46,7 @@ func cases(tb testing.TB) []testCase {
 	if err := yaml.UnmarshalStrict(raw, &all); err != nil {
 		tb.Fatal(err)
 	}
+
 	return all
 }
 

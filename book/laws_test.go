@@ -140,6 +140,7 @@ func TestHostile(t *testing.T) {
 				files := book(strings.Repeat(unit, size/len(unit)))
 				began := processorTime(t)
 				Check(files)
+
 				return processorTime(t) - began
 			}
 			once, eight := took(1<<14), took(1<<17)
@@ -160,6 +161,7 @@ func processorTime(t *testing.T) time.Duration {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		t.Fatal(err)
 	}
+
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
@@ -207,6 +209,7 @@ func large() Files {
 		files.Markdowns[name] = text
 	}
 	files.Markdowns[summaryName] = summary.String()
+
 	return files
 }
 

@@ -35,6 +35,7 @@ func (b *book) warnLinks() {
 				}
 				var p Problems
 				p.addf(c.name, lines.line(max(offset, 0)), format, target, argument)
+
 				return p.First[0]
 			})
 		}
@@ -51,6 +52,7 @@ func (b *book) warnLinks() {
 					}
 				})
 			}
+
 			return ast.WalkContinue, nil
 		})
 	}

@@ -49,6 +49,7 @@ func parse(source []byte) (ast.Node, bool) {
 	pc := parser.NewContext()
 	w := &work{lookahead: maxLookahead*len(source) + 1<<16}
 	pc.Set(workKey, w)
+
 	return markdowns.Parse(text.NewReader(source), parser.WithContext(pc)), !w.exceeded
 }
 
@@ -69,6 +70,7 @@ func isNested(source []byte) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -99,6 +101,7 @@ func (p boundedLinks) Parse(parent ast.Node, block text.Reader, pc parser.Contex
 			return nil
 		}
 	}
+
 	return p.InlineParser.Parse(parent, block, pc)
 }
 
@@ -121,6 +124,7 @@ func (p boundedEmphasis) Parse(parent ast.Node, block text.Reader, pc parser.Con
 		w.exceeded = true
 		return nil
 	}
+
 	return p.InlineParser.Parse(parent, block, pc)
 }
 
@@ -134,6 +138,7 @@ func newLineIndex(source []byte) lineIndex {
 			ends = append(ends, i)
 		}
 	}
+
 	return ends
 }
 
@@ -161,6 +166,7 @@ func unescape(raw []byte) string {
 			if characters, ok := resolve(match); ok {
 				out.WriteString(characters)
 				i += len(match) - 1
+
 				continue
 			}
 			out.WriteByte('&')
@@ -168,6 +174,7 @@ func unescape(raw []byte) string {
 			out.WriteByte(raw[i])
 		}
 	}
+
 	return out.String()
 }
 
@@ -182,6 +189,7 @@ func resolve(reference []byte) (string, bool) {
 		if !ok {
 			return "", false
 		}
+
 		return string(found.Characters), true
 	}
 	digits, base := name[1:], 10
@@ -192,5 +200,6 @@ func resolve(reference []byte) (string, bool) {
 	if err != nil || n == 0 || !utf8.ValidRune(rune(n)) {
 		n = utf8.RuneError
 	}
+
 	return string(rune(n)), true
 }

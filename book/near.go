@@ -32,6 +32,7 @@ func (b *book) nearest(name string) string {
 			best, bestCost = candidate, cost
 		}
 	}
+
 	return best
 }
 
@@ -61,5 +62,6 @@ func distance(a, b string, limit int) int {
 			return maxCompared
 		}
 	}
+
 	return row[len(b)]
 }

@@ -30,6 +30,7 @@ func set(names ...string) map[string]bool {
 	for _, name := range names {
 		s[name] = true
 	}
+
 	return s
 }
 
@@ -38,6 +39,7 @@ func extension(name string) string {
 	if base := path.Base(name); strings.LastIndexByte(base, '.') == 0 {
 		return ""
 	}
+
 	return path.Ext(name)
 }
 
@@ -50,6 +52,7 @@ func Page(name string) string {
 	if folder, base := path.Split(stem); strings.EqualFold(base, "readme") {
 		stem = folder + "index"
 	}
+
 	return stem + ".html"
 }
 
@@ -73,6 +76,7 @@ func unreachable(page string) string {
 	case scheme.MatchString(page):
 		return "begins like a URL"
 	}
+
 	return ""
 }
 

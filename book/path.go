@@ -56,6 +56,7 @@ func ValidatePath(name string) error {
 			return fmt.Errorf("must not contain the name of a folder or file above %d bytes", maxSegment)
 		}
 	}
+
 	return nil
 }
 
@@ -78,6 +79,7 @@ func Key(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	hash := "-" + hex.EncodeToString(sum[:10])
 	readable := strings.TrimLeft(invalidKey.ReplaceAllString(name, "_"), ".")
+
 	return readable[:min(len(readable), maxKey-len(hash))] + hash
 }
 

@@ -27,6 +27,7 @@ func (b *book) checkSummary() {
 			return
 		}
 		b.errors.addf("", 0, "%s is missing: add one that lists the chapters, such as \"- [Title](file.md)\"", summaryName)
+
 		return
 	}
 	parsed := parseSummary(summary)
@@ -75,6 +76,7 @@ func (b *book) checkTarget(c *chapter) bool {
 			b.errors.addf(summaryName, c.line, "chapter \"%s\": mdBook's links to it do not work because its name %s: rename the file", c.target, cause)
 			return false
 		}
+
 		return true
 	case b.binaries[c.name]:
 		b.errors.addf(summaryName, c.line, "chapter \"%s\" is in spec.binaries: a chapter is text in spec.markdowns", c.target)
@@ -83,6 +85,7 @@ func (b *book) checkTarget(c *chapter) bool {
 	default:
 		b.errors.add(func() Problem { return b.missing(c) })
 	}
+
 	return false
 }
 
@@ -95,6 +98,7 @@ func (b *book) missing(c *chapter) Problem {
 	} else {
 		message += "add the file or remove the link"
 	}
+
 	return Problem{File: summaryName, Line: c.line, Message: message}
 }
 
@@ -109,6 +113,7 @@ func clean(target string) string {
 			kept = append(kept, segment)
 		}
 	}
+
 	return strings.Join(kept, "/")
 }
 
@@ -145,8 +150,10 @@ func events(source []byte, root ast.Node) []event {
 			e.line = lines.line(max(n.Pos(), 0))
 			list = append(list, e)
 		}
+
 		return ast.WalkContinue, nil
 	})
+
 	return list
 }
 
@@ -170,6 +177,7 @@ func newEvent(n ast.Node, source []byte) event {
 	default:
 		e.kind = other
 	}
+
 	return e
 }
 
@@ -217,6 +225,7 @@ func parseSummary(summary string) parsedSummary {
 	}
 	flatten(items)
 	result.lost = p.lost
+
 	return result
 }
 
@@ -235,6 +244,7 @@ func (p *summaryParser) more() (event, bool) {
 		return event{}, false
 	}
 	p.next++
+
 	return p.events[p.next-1], true
 }
 
@@ -302,6 +312,7 @@ func (p *summaryParser) affix(prefix bool) (items []*item) {
 		case e.starts(ast.KindList) || e.startsH1():
 			p.fail(e.line, "a list or a heading follows a paragraph that ended the list of chapters: "+
 				"remove the paragraph, or write it as a heading such as \"# Part\"")
+
 			return nil
 		case e.starts(ast.KindLink):
 			items = append(items, p.link(e))
@@ -395,6 +406,7 @@ func (p *summaryParser) item(line int) *item {
 				line = e.line
 			}
 			p.fail(line, "an item of the list does not begin with a link: write \"- [Title](file.md)\", or \"- [Title]()\" for a draft")
+
 			return nil
 		}
 	}

@@ -170,7 +170,7 @@ func (c *cluster) reconcile() *fnv1.RunFunctionResponse {
 	c.collect(resources)
 	c.calls++
 	keys := slices.Sorted(maps.Keys(resources))
-	for i, n := range rand.New(rand.NewPCG(c.calls, 0)).Perm(len(keys)) { //nolint:gosec // No secret.
+	for i, n := range rand.New(rand.NewPCG(c.calls, 0)).Perm(len(keys)) {
 		r := resources[keys[n]]
 		ready = ready && r.GetReady() == fnv1.Ready_READY_TRUE
 		if c.interrupted == 0 || i < c.interrupted {

@@ -70,6 +70,7 @@ func start(ctx context.Context, name, binary string, args []string, logs string)
 		if ctx.Err() != nil {
 			p.stop()
 			output, _ := os.ReadFile(log.Name())
+
 			return nil, fmt.Errorf("cannot reach %s: %w\n%s", name, err, output)
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -22,6 +22,7 @@ func mdbooks(t *testing.T) map[string]mdbook {
 	if len(all) == 0 {
 		t.Fatal("MDBOOKS names no mdBook: run \"make test-book\"")
 	}
+
 	return all
 }
 
@@ -86,6 +87,7 @@ func TestCases(t *testing.T) {
 					if _, err := m.serves(t, files); err != nil {
 						t.Errorf("mdBook rejects it too, so that Check is no stricter: %v", err)
 					}
+
 					return
 				}
 				m.same(t, files)

@@ -23,6 +23,7 @@ func number(t *testing.T, name string, otherwise int) int {
 	if err != nil {
 		t.Fatalf("cannot read %s: %v", name, err)
 	}
+
 	return n
 }
 
@@ -102,6 +103,7 @@ func TestGeneratedSummary(t *testing.T) {
 			if r.IntN(2) == 0 {
 				return strings.ReplaceAll(name, " ", "%20")
 			}
+
 			return strings.ReplaceAll(name, " ", pick(r, "%20", "&#32;", " "))
 		}
 		lines := []string{pick(r, "# Summary\n", "# Summary\n", "# Summary\n", "", "<!-- c -->\n# S\n", "Summary\n---\n")}
@@ -126,6 +128,7 @@ func TestGeneratedAuto(t *testing.T) {
 			for range r.IntN(4) + 1 {
 				s.WriteString(pick(r, "a", "b", "B", "README", "index", "第一章", "é", " ", "-", "_", ".", "(", ")", "[", "]", "*", "`", "&amp;", "&", "<", ">", "!", "%20", "%", "#", "?", "'", "\"", ":", "~", "$", "{", "|", "1", "\u00a0", "\u2028"))
 			}
+
 			return s.String()
 		}
 		for range r.IntN(12) + 1 {

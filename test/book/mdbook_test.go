@@ -54,6 +54,7 @@ func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err erro
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
+
 	return chapterPages(filepath.Join(dir, "book"), files)
 }
 
@@ -88,9 +89,11 @@ func (m mdbook) write(t *testing.T, files book.Files) string {
 		if err == nil && d.IsDir() {
 			err = os.Chmod(path, 0o555)
 		}
+
 		return err
 	}))
 	must(os.Chmod(dir, 0o555))
+
 	return dir
 }
 
@@ -149,6 +152,7 @@ func chapterPages(output string, files book.Files) ([]string, error) {
 		}
 		pages = append(pages, page)
 	}
+
 	return pages, nil
 }
 
@@ -179,5 +183,6 @@ func follow(link string) (string, error) {
 		}
 		decoded.WriteString(text)
 	}
+
 	return path.Clean(decoded.String()), nil
 }

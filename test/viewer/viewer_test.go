@@ -339,6 +339,7 @@ func TestServiceCalledMDBook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		return slices.DeleteFunc(strings.Split(environ, "\x00"), func(v string) bool {
 			return !regexp.MustCompile(`^MDBOOK_(SERVICE_|PORT)`).MatchString(v)
 		})
@@ -362,6 +363,7 @@ func TestServiceCalledMDBook(t *testing.T) {
 			if log := p.Log(); p.ExitCode() != 101 || !strings.Contains(log, "service-host") {
 				t.Errorf("want exit code 101 and a complaint of service-host, got %d and:\n%s", p.ExitCode(), log)
 			}
+
 			return
 		}
 		// Others ignore the variables, so only their presence shows.
@@ -443,6 +445,7 @@ func diskUsage(t *testing.T, dir string) int64 {
 			return err
 		}
 		sum += info.Size()
+
 		return nil
 	}); err != nil {
 		t.Fatal(err)
