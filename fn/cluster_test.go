@@ -590,8 +590,11 @@ func setDefaults(key string, o object) {
 		setDefault(spec, object{"replicas": 1.0, "progressDeadlineSeconds": 600.0, "revisionHistoryLimit": 10.0})
 		pod := child(child(spec, "template"), "spec")
 		setDefault(pod, object{"dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "schedulerName": "default-scheduler"})
-		for _, item := range pod["containers"].([]any) {
-			setContainerDefaults(item.(object))
+		for _, name := range []string{"initContainers", "containers"} {
+			list, _ := pod[name].([]any)
+			for _, item := range list {
+				setContainerDefaults(item.(object))
+			}
 		}
 		for _, item := range pod["volumes"].([]any) {
 			if cm, ok := item.(object)["configMap"].(object); ok {

@@ -37,6 +37,9 @@ type desired struct {
 	// resources are all of them.
 	resources []composedResource
 
+	// static is whether a web server serves what mdBook has built before.
+	static bool
+
 	// text is the key of the ConfigMap with the text of the spec, and serving that
 	// of the one that serves until the Deployment has rolled out. Kept is the
 	// latter, where they differ and it still exists.
@@ -82,7 +85,7 @@ func compose(v view, o observed) (*desired, problems) {
 		d.Spec.Strategy.RollingUpdate = nil // The API server rejects ours beside it.
 	}
 
-	out := &desired{configMap: cm, deployment: d, service: s}
+	out := &desired{configMap: cm, deployment: d, service: s, static: v.input.Server != nil}
 	if templates != (v1beta1.Templates{}) {
 		errs = append(errs, validateMerged(out, v.Spec.Markdowns, at)...)
 	}

@@ -86,7 +86,7 @@ func listenAddress(v view, o observed) string {
 }
 
 func podSpec(v view, o observed, configMap string) corev1.PodSpec {
-	return corev1.PodSpec{
+	pod := corev1.PodSpec{
 		// A book can include any file of its container into a page.
 		AutomountServiceAccountToken: ptr.To(false),
 		// mdBook takes MDBOOK_… variables for settings, and fails to start with
@@ -112,6 +112,11 @@ func podSpec(v view, o observed, configMap string) corev1.PodSpec {
 			}}},
 		},
 	}
+	if v.input.Server != nil {
+		serveStatically(v, &pod)
+	}
+
+	return pod
 }
 
 func container(v view, o observed) corev1.Container {

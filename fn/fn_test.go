@@ -220,7 +220,7 @@ func TestRunFunction(t *testing.T) {
 
 func TestFatal(t *testing.T) {
 	const why = `input.typo: Forbidden: unknown field: use one of allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, immutableConfigMaps, kind, labels, listenAddress, ` +
-		`metadata, namespace, resources, service, statusFields, templates, ttl, viewerImage; spec.replicas: Invalid value: 9: must be from 1 to 5`
+		`metadata, namespace, resources, server, service, statusFields, templates, ttl, viewerImage; spec.replicas: Invalid value: 9: must be from 1 to 5`
 
 	req := settledRequest(t)
 	req.Input = object(t, `{typo: 1}`)

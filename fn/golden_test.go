@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 // requested change nothing: law 5 across releases.
 func TestGoldenSettled(t *testing.T) {
 	all := goldenRequests(t)
-	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available"} {
+	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available"} {
 		req, ok := all[name]
 		if !ok {
 			t.Fatalf("there is no golden request %s", name)
@@ -120,6 +120,24 @@ func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	c.settle()
 	c.input = nil
 	out["immutable-off"] = c.request()
+
+	c = newCluster(t, viewOf(object{"markdowns": book("one"), "replicas": 2.0, "resources": object{"limits": object{"memory": "1Gi"}}}), inputWith(object{"server": object{}}))
+	out["static-first"] = c.request()
+	c.settle()
+	out["static-available"] = c.request()
+	c.input = inputWith(object{
+		"immutableConfigMaps": true,
+		"imagePullPolicy":     "Always",
+		"server": object{
+			"image": "registry.example.com/static:v1", "port": 3000.0, "documentRoot": "/srv", "resources": object{"limits": object{"memory": "8Mi"}},
+			"command": []any{"sh", "-c"}, "args": []any{`exec serve --title "$(cat /srv/title)" -p $PORT`},
+		},
+		"templates": object{"deployment": object{"spec": object{"template": object{"spec": object{
+			"initContainers": []any{object{"name": "mdbook", "env": []any{object{"name": "MDBOOK_BOOK__TITLE", "value": `"Docs"`}}}},
+			"containers":     []any{object{"name": "server", "env": []any{object{"name": "PORT", "value": "3000"}}}},
+		}}}}},
+	})
+	out["static-other"] = c.request()
 
 	return out
 }

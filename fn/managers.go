@@ -46,7 +46,9 @@ func (o owner) owns(f managedField) bool {
 		return o.Fields.Spec.Replicas != nil
 	}
 
-	return o.Fields.Spec.Template.Spec.Containers[`k:{"name":"`+containerName+`"}`].Image != nil
+	containers := o.Fields.Spec.Template.Spec.Containers
+
+	return containers[`k:{"name":"`+containerName+`"}`].Image != nil || containers[`k:{"name":"`+serverName+`"}`].Image != nil
 }
 
 // crossplaneOwns returns whether Crossplane owns a field, and nobody else does.

@@ -34,12 +34,12 @@ func validateMerged(d *desired, files map[string]string, at *field.Path) field.E
 		errs = append(errs, validateAnnotations(m.meta.Annotations, m.at.Child("metadata", "annotations"))...)
 	}
 
-	errs = append(errs, validateDeployment(d.deployment.Spec, at.Child("deployment", "spec"))...)
+	errs = append(errs, validateDeployment(d.deployment.Spec, d.static, at.Child("deployment", "spec"))...)
 
 	return append(errs, validatePorts(d.service.Spec.Ports, at.Child("service", "spec", "ports"))...)
 }
 
-func validateDeployment(d appsv1.DeploymentSpec, at *field.Path) field.ErrorList {
+func validateDeployment(d appsv1.DeploymentSpec, static bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if d.Replicas != nil && *d.Replicas < 0 {
 		errs = append(errs, field.Invalid(at.Child("replicas"), *d.Replicas, "must not be negative"))
@@ -52,10 +52,10 @@ func validateDeployment(d appsv1.DeploymentSpec, at *field.Path) field.ErrorList
 		errs = append(errs, field.Required(at.Child("strategy"), "set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"))
 	}
 
-	return append(errs, validatePod(d.Template.Spec, at.Child("template", "spec"))...)
+	return append(errs, validatePod(d.Template.Spec, static, at.Child("template", "spec"))...)
 }
 
-func validatePod(pod corev1.PodSpec, at *field.Path) field.ErrorList {
+func validatePod(pod corev1.PodSpec, static bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	volumes := map[string]bool{}
 	for _, v := range pod.Volumes {
@@ -73,17 +73,38 @@ func validatePod(pod corev1.PodSpec, at *field.Path) field.ErrorList {
 	}
 	validate(pod.InitContainers, at.Child("initContainers"))
 	validate(pod.Containers, at.Child("containers"))
-
-	i := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == containerName })
-	if i < 0 || pod.Containers[i].Image == "" {
-		return append(errs, field.Required(at.Child("containers"), "the container "+containerName+" and its image must stay"))
+	if static && containerIn(pod.Containers, containerName).Name != "" {
+		errs = append(errs, field.Forbidden(at.Child("containers").Key(containerName), "beside input.server mdBook runs in initContainers: write it there"))
 	}
-	if !hasPort(pod.Containers[i], portName) {
-		errs = append(errs, field.Required(at.Child("containers").Key(containerName).Child("ports"),
+
+	viewer := containerName
+	if static {
+		viewer = serverName
+		if c := containerIn(pod.InitContainers, containerName); c.Image == "" {
+			errs = append(errs, field.Required(at.Child("initContainers"), "the container "+containerName+" and its image must stay"))
+		}
+	}
+	c := containerIn(pod.Containers, viewer)
+	if c.Image == "" {
+		return append(errs, field.Required(at.Child("containers"), "the container "+viewer+" and its image must stay"))
+	}
+	if !hasPort(c, portName) {
+		errs = append(errs, field.Required(at.Child("containers").Key(viewer).Child("ports"),
 			"the Service needs the port named "+portName+": keep it"))
 	}
 
 	return errs
+}
+
+// containerIn returns the container with a name, or an empty one.
+func containerIn(containers []corev1.Container, name string) corev1.Container {
+	for _, c := range containers {
+		if c.Name == name {
+			return c
+		}
+	}
+
+	return corev1.Container{}
 }
 
 func hasPort(c corev1.Container, name string) bool {

@@ -191,7 +191,7 @@ func (o *observedDeployment) matches(d *desired) bool {
 func (o *observedDeployment) runsImagesOf(d *desired) bool {
 	for _, actual := range o.Spec.Template.Spec.Containers {
 		for _, c := range d.deployment.Spec.Template.Spec.Containers {
-			if c.Name == containerName && actual.Name == c.Name && actual.Image != c.Image && !o.managers.crossplaneOwns(fieldImage) {
+			if (c.Name == containerName || c.Name == serverName) && actual.Name == c.Name && actual.Image != c.Image && !o.managers.crossplaneOwns(fieldImage) {
 				return false
 			}
 		}

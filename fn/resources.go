@@ -17,11 +17,18 @@ import (
 // layer, and a request above the limit is lowered to it where the limit does,
 // so that no default contradicts what was requested.
 func (v view) containerResources() (requests, limits corev1.ResourceList) {
-	layers := []v1beta1.Resources{v.Spec.Resources, ptr.Deref(v.input.Resources, v1beta1.Resources{}), defaultResources()}
-	if layers[0].Requests == nil && layers[0].Limits == nil && v.input.Resources == nil {
-		return layers[2].Requests, layers[2].Limits
+	if v.Spec.Resources.Requests == nil && v.Spec.Resources.Limits == nil && v.input.Resources == nil {
+		defaults := defaultResources()
+
+		return defaults.Requests, defaults.Limits
 	}
 
+	return layered(v.Spec.Resources, ptr.Deref(v.input.Resources, v1beta1.Resources{}), defaultResources())
+}
+
+// layered returns the requests and limits of layers, of which the first counts
+// most.
+func layered(layers ...v1beta1.Resources) (requests, limits corev1.ResourceList) {
 	requests, limits = corev1.ResourceList{}, corev1.ResourceList{}
 	requestLayer, limitLayer := map[corev1.ResourceName]int{}, map[corev1.ResourceName]int{}
 	for i, l := range slices.Backward(layers) {

@@ -129,7 +129,7 @@ func TestValidate(t *testing.T) {
 				`input.statusFields[1]: Unsupported value: "phase": supported values: "status", "replicas", "readyReplicas", "selector", "observedGeneration", "url"`,
 				`input.ttl: Invalid value: "-1s": must not be negative`,
 				`input.listenAddress: Unsupported value: "localhost": supported values: "0.0.0.0", "::"`,
-				"input.typo: Forbidden: unknown field: use one of allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, immutableConfigMaps, kind, labels, listenAddress, metadata, namespace, resources, service, statusFields, templates, ttl, viewerImage",
+				"input.typo: Forbidden: unknown field: use one of allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, immutableConfigMaps, kind, labels, listenAddress, metadata, namespace, resources, server, service, statusFields, templates, ttl, viewerImage",
 				`input.viewerImage: Invalid value: "A": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`,
 			},
 		},

@@ -39,19 +39,20 @@ type Input struct {
 	// ListenAddress is the address at which mdBook listens: "0.0.0.0" serves IPv4,
 	// "::" serves IPv6 and IPv4. Defaults to "::" where the Service has an IPv6
 	// address, and to "0.0.0.0" elsewhere. mdBook does not start with "::" on a
-	// node whose kernel was booted without IPv6.
+	// node whose kernel was booted without IPv6. Beside server it is an error:
+	// mdBook does not listen then.
 	// +optional
 	// +kubebuilder:validation:Enum="0.0.0.0";"::"
 	ListenAddress string `json:"listenAddress,omitempty"`
 
-	// Resources are the default requests and limits of the viewer container,
+	// Resources are the default requests and limits of the mdBook container,
 	// key by key: those of the MarkdownView win over these, these over the
 	// function's own. A default that contradicts what is asked (a limit below
 	// an asked request) gives way.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
 
-	// ImagePullPolicy of the viewer container. Defaults to that of Kubernetes.
+	// ImagePullPolicy of all containers. Defaults to that of Kubernetes.
 	// +optional
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
@@ -59,6 +60,14 @@ type Input struct {
 	// ImagePullSecrets of the viewer pod.
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// Server has mdBook build the book once, in an init container, and a web
+	// server serve the result. By default "mdbook serve" does both, which mdBook's
+	// maintainers do not mean for deployment: it holds the search index in memory
+	// and ignores SIGTERM. {} is a web server with the defaults below. With it,
+	// the mdBook container is an init container, for templates too.
+	// +optional
+	Server *Server `json:"server,omitempty"`
 
 	// Service sets how the viewers are reached.
 	// +optional
@@ -104,16 +113,55 @@ type Input struct {
 	Templates Templates `json:"templates,omitempty"`
 }
 
-// Resources are requests and limits of the viewer container: quantities of cpu,
+// Resources are requests and limits of a container: quantities of cpu,
 // memory and ephemeral-storage.
 type Resources struct {
-	// Requests of the viewer container.
+	// Requests of the container.
 	// +optional
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 
-	// Limits of the viewer container.
+	// Limits of the container.
 	// +optional
 	Limits corev1.ResourceList `json:"limits,omitempty"`
+}
+
+// Server is an unprivileged web server that serves a directory. It runs as user
+// 65532 with a read-only root file system and no capabilities, and can write below
+// /tmp alone. It serves on for 5 seconds after its pod is deleted, until no reader
+// is sent to it any more, so Kubernetes must know preStop sleep (1.30 or later).
+type Server struct {
+	// Image of the web server. Defaults to a release of nginx-unprivileged that
+	// the function names. allowedImages is about spec.viewerImage alone.
+	// +optional
+	Image string `json:"image,omitempty"`
+
+	// Port that the web server listens on. Defaults to 8080.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+
+	// DocumentRoot is the directory that the web server serves. The book is
+	// mounted there, read-only. Defaults to /usr/share/nginx/html.
+	// +optional
+	DocumentRoot string `json:"documentRoot,omitempty"`
+
+	// Command of the web server. Defaults to that of the image. It arrives as it
+	// is written: Kubernetes replaces no $(…) in it.
+	// +optional
+	Command []string `json:"command,omitempty"`
+
+	// Args of the web server. Defaults to those of the image. They arrive as they
+	// are written, too.
+	// +optional
+	Args []string `json:"args,omitempty"`
+
+	// Resources of the web server, key by key over its defaults: requests of 10m
+	// of cpu and 16Mi of memory, and a limit of 256Mi of memory. Those of the
+	// MarkdownView and of input.resources are for mdBook, which holds the whole
+	// book in memory while it builds it.
+	// +optional
+	Resources *Resources `json:"resources,omitempty"`
 }
 
 // Service sets how the viewers are reached.

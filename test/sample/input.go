@@ -27,17 +27,38 @@ func (s *Source) Input() map[string]any {
 	set("annotations", Pick(s, map[string]any{"example.com/owner": "docs@example.com"}, map[string]any{"note": "一\t"}))
 	set("namespace", "books")
 	set("ttl", Pick(s, "0s", "1m", "1.5h", "8760h"))
-	set("templates", s.templates())
+	set("server", s.server())
+	if in["server"] != nil {
+		delete(in, "listenAddress")
+	}
+	set("templates", s.templates(in["server"] != nil))
 	set("allowedImages", []any{"docker.io/*/*", "ghcr.io/o/mdbook", "registry.example.com/*/*/*", "*/mdbook", "localhost/mdbook:*"})
 	set("metadata", map[string]any{"name": "input"})
 
 	return in
 }
 
-func (s *Source) templates() map[string]any {
+func (s *Source) server() map[string]any {
+	server := map[string]any{}
+	set := func(name string, value any) {
+		if s.Maybe(3) {
+			server[name] = value
+		}
+	}
+	set("image", s.Image())
+	set("port", Pick[any](s, float64(1), float64(80), float64(8080), float64(65535)))
+	set("documentRoot", Pick(s, "/srv", "/tmp/site", "/a b/c", "/usr/share/nginx/html"))
+	set("command", Pick(s, []any{}, []any{"sh", "-c"}))
+	set("args", Pick(s, []any{"--root", "/srv"}, []any{"exec serve $(cat /port) $$ ${PORT} $", ""}))
+	set("resources", s.Resources())
+
+	return server
+}
+
+func (s *Source) templates(static bool) map[string]any {
 	templates := map[string]any{}
 	if s.Maybe(2) {
-		templates["deployment"] = s.deploymentTemplate()
+		templates["deployment"] = s.deploymentTemplate(static)
 	}
 	if s.Maybe(3) {
 		templates["service"] = Pick(s,
@@ -59,12 +80,15 @@ func (s *Source) templates() map[string]any {
 	return templates
 }
 
-func (s *Source) deploymentTemplate() map[string]any {
+func (s *Source) deploymentTemplate(static bool) map[string]any {
 	pod := func(spec map[string]any) map[string]any {
 		return map[string]any{"spec": map[string]any{"template": map[string]any{"spec": spec}}}
 	}
 	viewer := func(fields map[string]any) map[string]any {
 		fields["name"] = "mdbook"
+		if static {
+			return pod(map[string]any{"initContainers": []any{fields}})
+		}
 
 		return pod(map[string]any{"containers": []any{fields}})
 	}

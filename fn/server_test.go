@@ -1,0 +1,144 @@
+package fn
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+)
+
+// composedDeployment returns the Deployment of a view, and the errors of its Input.
+func composedDeployment(v view) (*appsv1.Deployment, []string) {
+	d, problems := compose(v, observed{})
+	if len(problems) > 0 {
+		return nil, messages(problems)
+	}
+
+	return d.deployment, nil
+}
+
+func TestServer(t *testing.T) {
+	v := settledView()
+	v.Spec.Resources.Limits = list("memory", "1Gi")
+	v.input.Server = &v1beta1.Server{}
+	d, errs := composedDeployment(v)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	pod := d.Spec.Template.Spec
+	if len(pod.InitContainers) != 1 || len(pod.Containers) != 1 {
+		t.Fatalf("want an init container and a container, got %v and %v", pod.InitContainers, pod.Containers)
+	}
+	builder, server := pod.InitContainers[0], pod.Containers[0]
+
+	if diff := cmp.Diff([]string{"mdbook", "build", "--dest-dir", "/book/book"}, append(builder.Command, builder.Args...)); diff != "" {
+		t.Errorf("mdBook builds the book: -want, +got:\n%s", diff)
+	}
+	if builder.LivenessProbe != nil || builder.ReadinessProbe != nil || builder.StartupProbe != nil || builder.Lifecycle != nil {
+		t.Error("Kubernetes rejects probes of an init container")
+	}
+	if got := builder.Resources.Limits.Memory().String(); got != "1Gi" {
+		t.Errorf("The resources of the MarkdownView are those of mdBook: got a limit of %s", got)
+	}
+	if got := server.Resources.Requests.Memory().String(); got != "16Mi" {
+		t.Errorf("The web server has resources of its own: got a request of %s", got)
+	}
+	mounts := map[string]bool{}
+	for _, m := range server.VolumeMounts {
+		mounts[m.Name+" "+m.MountPath] = m.ReadOnly
+	}
+	if diff := cmp.Diff(map[string]bool{"output /usr/share/nginx/html": true, "tmp /tmp": false}, mounts); diff != "" {
+		t.Errorf("The web server reads the book and writes temporary files: -want, +got:\n%s", diff)
+	}
+	if got := server.Lifecycle.PreStop.Sleep.Seconds; got >= *pod.TerminationGracePeriodSeconds {
+		t.Errorf("The web server is killed before it can end: it waits %d of %d seconds", got, *pod.TerminationGracePeriodSeconds)
+	}
+	for _, c := range []corev1.Container{builder, server} {
+		if s := c.SecurityContext; s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || s.Capabilities.Drop[0] != "ALL" {
+			t.Errorf("Container %s is not restricted: %v", c.Name, s)
+		}
+	}
+}
+
+// TestServerArgs checks that a command and its arguments arrive as they are written.
+func TestServerArgs(t *testing.T) {
+	for arg, want := range map[string]string{
+		"plain": "plain", "$(cat /port)": "$$(cat /port)", "$$": "$$$$", "$": "$$", "${X}": "$${X}", "$$(X)": "$$$$(X)",
+	} {
+		v := settledView()
+		v.input.Server = &v1beta1.Server{Command: []string{arg}, Args: []string{arg}}
+		d, errs := composedDeployment(v)
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		server := d.Spec.Template.Spec.Containers[0]
+		if server.Command[0] != want || server.Args[0] != want {
+			t.Errorf("%q: want %q, which Kubernetes reads as it was written, got %q and %q", arg, want, server.Command, server.Args)
+		}
+	}
+}
+
+func TestValidateServer(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		server v1beta1.Server
+		listen string
+		want   string
+	}{
+		"Listen":   {reason: "mdBook does not listen", listen: "::", want: "input.server: Forbidden: mdBook does not listen with it"},
+		"Image":    {reason: "An image that no node can pull", server: v1beta1.Server{Image: "No Image"}, want: "input.server.image: Invalid value"},
+		"Port":     {reason: "A port that does not exist", server: v1beta1.Server{Port: 65536}, want: "input.server.port: Invalid value: 65536: must be between 1 and 65535, inclusive"},
+		"Relative": {reason: "A mount needs a full path", server: v1beta1.Server{DocumentRoot: "html"}, want: "input.server.documentRoot: Invalid value: \"html\": must be the full path of a directory"},
+		"Root":     {reason: "The book would take the place of the image", server: v1beta1.Server{DocumentRoot: "/"}, want: "input.server.documentRoot: Invalid value"},
+		"Parent":   {reason: "A path that is not plain", server: v1beta1.Server{DocumentRoot: "/srv/../tmp"}, want: "input.server.documentRoot: Invalid value"},
+		"Colon":    {reason: "Kubernetes rejects a colon", server: v1beta1.Server{DocumentRoot: "/a:b"}, want: "input.server.documentRoot: Invalid value"},
+		"Temp":     {reason: "Two volumes at one path", server: v1beta1.Server{DocumentRoot: "/tmp"}, want: "input.server.documentRoot: Invalid value: \"/tmp\": is where the server writes temporary files"},
+		"Args":     {reason: "A process takes no NUL", server: v1beta1.Server{Args: []string{"ok", "\x00"}}, want: "input.server.args[1]: Invalid value: has a control character"},
+		"Command":  {reason: "The API server would change it", server: v1beta1.Server{Command: []string{"\u0085"}}, want: "input.server.command[0]: Invalid value: has a control character"},
+		"Resources": {
+			reason: "A request above its limit", server: v1beta1.Server{Resources: &v1beta1.Resources{Requests: list("cpu", "2"), Limits: list("cpu", "1")}},
+			want: "input.server.resources.requests[cpu]: Invalid value",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := settledView()
+			v.input.Server, v.input.ListenAddress = &tc.server, tc.listen
+			got := messages(validate(request{view: v}))
+			if len(got) != 1 || !strings.Contains(got[0], tc.want) {
+				t.Errorf("\n%s\nvalidate(...): want %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+// TestServerTemplates checks what a template must leave of a pod with a web server.
+func TestServerTemplates(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		template string
+		want     string
+	}{
+		"Sidecar":    {reason: "mdBook is no longer where it is by default", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: beside input.server mdBook runs in initContainers: write it there"},
+		"NoServer":   {reason: "The pod cannot do without the web server", template: `{containers: [{name: server, $patch: delete}, {name: x, image: other}]}`, want: "containers: Required value: the container server and its image must stay"},
+		"NoPort":     {reason: "The Service needs the port", template: `{containers: [{name: server, ports: [{containerPort: 8080, $patch: delete}], startupProbe: null, readinessProbe: null, livenessProbe: null}]}`, want: "containers[server].ports: Required value: the Service needs the port named http: keep it"},
+		"NoBuilder":  {reason: "The pod cannot do without mdBook", template: `{initContainers: [{name: mdbook, $patch: delete}]}`, want: "initContainers: Required value: the container mdbook and its image must stay"},
+		"NoTempDir":  {reason: "A mount without its volume", template: `{volumes: [{name: tmp, $patch: delete}]}`, want: "containers[server].volumeMounts[1].name: Not found"},
+		"NoDocument": {reason: "The book has a volume", template: `{volumes: [{name: output, $patch: delete}]}`, want: "containers[server].volumeMounts[0].name: Not found"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := settledView()
+			v.input.Server = &v1beta1.Server{}
+			v.input.Templates.Deployment = template(t, "{spec: {template: {spec: "+tc.template+"}}}")
+			_, errs := composedDeployment(v)
+			if !strings.Contains(strings.Join(errs, "\n"), "input.templates.deployment.spec.template.spec."+tc.want) {
+				t.Errorf("\n%s\ncompose(): want %q, got %q", tc.reason, tc.want, errs)
+			}
+		})
+	}
+}
