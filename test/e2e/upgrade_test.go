@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -13,9 +14,10 @@ import (
 
 // Upgrade shows that a new version of the package touches no child and no pod
 // of what is healthy, and that it is the new version that has composed them
-// then.
+// then. Where pods are real the function runs in two of them, and no reconcile
+// fails while MarkdownViews are created all the time.
 func Upgrade(k *kit) {
-	const n = 50
+	n := k.many()
 	names := k.crowd(n)
 	k.settleAll(3*time.Minute, n)
 	k.calm()
@@ -25,6 +27,10 @@ func Upgrade(k *kit) {
 	}
 
 	begin := time.Now()
+	stop := func() {}
+	if k.realPods {
+		stop = k.load()
+	}
 	k.must(k.Upgrade(k.Context(), k.FunctionPackage(), "v0.1.1"))
 	k.within(3*time.Minute, "the function is the new one", func() error {
 		started, err := k.tryMetric("process_start_time_seconds")
@@ -36,6 +42,8 @@ func Upgrade(k *kit) {
 		}
 		return nil
 	})
+	stop()
+	k.check(equal("failed reconciles", nil, k.failedReconciles()))
 
 	// A new revision of a function is asked at the next occasion only.
 	before := k.calls()
@@ -57,6 +65,40 @@ func Upgrade(k *kit) {
 	}
 	if diff := cmp.Diff(pods, k.podUIDs()); diff != "" {
 		k.Errorf("pods: -before +after:\n%s", diff)
+	}
+}
+
+// load creates and deletes MarkdownViews without viewers until it is stopped.
+func (k *kit) load() (stop func()) {
+	ctx, cancel := context.WithCancel(k.Context())
+	done := make(chan int)
+	go func() {
+		created := 0
+		for ; ctx.Err() == nil; created++ {
+			u := book(fmt.Sprintf("load-%03d", created), replicas(0))
+			k.check(k.tryApply(u))
+			if created >= 10 {
+				k.check(k.Delete(k.Context(), inNamespace(book(fmt.Sprintf("load-%03d", created-10)), k.namespace)))
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+		done <- created
+	}()
+	return func() {
+		cancel()
+		created := <-done
+		k.Logf("%d MarkdownViews were created meanwhile", created)
+		for i := max(0, created-10); i < created; i++ {
+			k.check(k.Delete(k.Context(), inNamespace(book(fmt.Sprintf("load-%03d", i)), k.namespace)))
+		}
+		k.eventually("the load is gone", func() error {
+			l := listOf(kind)
+			k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
+			return equal("MarkdownViews", k.many(), len(l.Items))
+		})
 	}
 }
 
