@@ -53,9 +53,9 @@ func (cp *ControlPlane) startPods(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return cp.pushImages(ctx, filepath.Join(source, "cluster")) })
-	g.Go(func() error { return cp.startNode(ctx) })
+	g, both := errgroup.WithContext(ctx)
+	g.Go(func() error { return cp.pushImages(both, filepath.Join(source, "cluster")) })
+	g.Go(func() error { return cp.startNode(both) })
 	if err := g.Wait(); err != nil {
 		return err
 	}
