@@ -107,7 +107,8 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 	)
 	if cp.options.RealNode() {
 		// Pods connect to the address of the node, and this machine to loopback.
-		cp.kube.apiserver.args = append(cp.kube.apiserver.args, "--advertise-address="+nodeIP)
+		cp.kube.apiserver.args = append(cp.kube.apiserver.args, "--advertise-address="+nodeIP,
+			"--kubelet-preferred-address-types=InternalIP")
 	} else {
 		cp.kube.apiserver.args = append(cp.kube.apiserver.args, "--bind-address=127.0.0.1",
 			// The Service "kubernetes" cannot have a loopback address.

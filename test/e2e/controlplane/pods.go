@@ -24,9 +24,12 @@ const (
 	NginxImage = "docker.io/nginxinc/nginx-unprivileged:1.29"
 )
 
-// MdBookImages are the names under which a real node finds Debian's mdBook: the
-// function's default, and another one to change to.
-var MdBookImages = []string{"docker.io/peaceiris/mdbook:v0.5.0", "docker.io/peaceiris/mdbook:v0.4.40"}
+// mdBookImages are the names under which a real node finds Debian's mdBook: the
+// function's default, that of the example, and another one to change to.
+func mdBookImages() []string {
+	const repository = "docker.io/peaceiris/mdbook"
+	return []string{repository + ":v0.5.0", repository + ":latest", repository + ":v0.4.40"}
+}
 
 const nginxConfig = `pid /tmp/nginx.pid;
 error_log /dev/stderr notice;
@@ -89,7 +92,7 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 			},
 		},
 		{
-			names:  MdBookImages,
+			names:  mdBookImages(),
 			config: v1.Config{Entrypoint: []string{"/usr/bin/mdbook"}, Env: path},
 			files:  map[string]string{"": filepath.Join(debian, "mdbook")},
 		},
