@@ -3,15 +3,13 @@
 #
 # Unpacks what a real node needs from Debian into FOLDER, and installs nothing:
 #
-#   host    runc, the CNI plugins and nft, for this machine; what it has already
-#           is left out
-#   mdbook  a root filesystem with mdBook
-#   nginx   a root filesystem with nginx
-#   pause   a root filesystem with a static program that waits
+#   host   runc, the CNI plugins and nft, for this machine; what it has already is
+#          left out
+#   nginx  a root filesystem with nginx
+#   pause  a root filesystem with a static program that waits
 #
 # The packages come from the mirror that apt is configured with. MIRROR names
-# another one for the images, such as on a machine that is not a Debian. SUITE is
-# the Debian release of the images.
+# another one for the images, such as on a machine that is not a Debian.
 set -eu
 
 fail() {
@@ -20,15 +18,15 @@ fail() {
 }
 
 command -v apt-get >/dev/null || fail "this needs apt-get"
-suite=${SUITE:-trixie}
 mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep '/debian/$' | head -n 1)}
 [ "$mirror" ] || fail "apt knows no mirror of Debian: set MIRROR"
 
-tmp=$(mktemp -d)
+mkdir -p "$(dirname "$1")"
+tmp=$(mktemp -d "$1.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
-# download FOLDER OPTIONS PACKAGES downloads packages with what they depend on and
+# download FOLDER OPTIONS downloads $packages with what they depend on and
 # unpacks them. All that apt writes is below $tmp.
 download() {
 	folder=$1
@@ -48,11 +46,11 @@ download() {
 packages="runc containernetworking-plugins nftables"
 download host
 
-packages="mdbook nginx busybox-static"
+packages="nginx busybox-static"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 [ -e $keyring ] || fail "this needs the package debian-archive-keyring"
 : >"$tmp/status"
-echo "deb [signed-by=$keyring] $mirror $suite main" >"$tmp/sources.list"
+echo "deb [signed-by=$keyring] $mirror trixie main" >"$tmp/sources.list"
 download image -o Dir::State::status="$tmp/status" -o Dir::Etc::SourceList="$tmp/sources.list" -o Dir::Etc::SourceParts=/dev/null
 
 # image NAME PROGRAM FILES makes a root filesystem of a program, the libraries that
@@ -76,7 +74,6 @@ image() {
 	done
 }
 
-image mdbook usr/bin/mdbook
 image nginx usr/sbin/nginx etc/nginx/mime.types
 image pause usr/bin/busybox
 

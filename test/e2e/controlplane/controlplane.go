@@ -43,6 +43,9 @@ type Options struct {
 	// it is empty, pods are simulated.
 	Debian string
 
+	// MdBook is the root directory with the mdBook that a real node runs.
+	MdBook string
+
 	// Runtime is the file with what runs our function on a real node.
 	Runtime string
 

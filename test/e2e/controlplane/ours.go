@@ -31,7 +31,7 @@ func OptionsFor(root, dir string) Options {
 		FunctionArgs: map[string][]string{FunctionName: {"--debug"}},
 	}
 	if os.Getenv("NODE") == "real" {
-		o.Debian = filepath.Join(o.Bin, "debian")
+		o.Debian, o.MdBook = filepath.Join(o.Bin, "debian"), filepath.Join(o.Bin, "mdbook-trixie")
 	}
 	return o
 }

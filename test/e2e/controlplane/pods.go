@@ -94,7 +94,7 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 		{
 			names:  mdBookImages(),
 			config: v1.Config{Entrypoint: []string{"/usr/bin/mdbook"}, Env: path},
-			files:  map[string]string{"": filepath.Join(debian, "mdbook")},
+			files:  map[string]string{"": cp.options.MdBook},
 		},
 		{
 			names: []string{NginxImage},
