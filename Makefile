@@ -18,9 +18,16 @@ RELEASE_BUILD = GOFLAGS= GOEXPERIMENT= GOFIPS140=off GOAMD64=v1 GOARM64=v8.0 CGO
 FUNCTION_PACKAGES := $(ARCHS:%=$(DIST)/function-markdownview-linux-%.xpkg)
 CONFIGURATION_PACKAGE := $(DIST)/configuration-markdownview.xpkg
 
+# Where pods run: "real" is a node on this machine, with kubelet and containerd,
+# which needs Linux, root and apt. Elsewhere pods are simulated.
+NODE ?= $(shell unshare --net --mount --pid --fork true 2>/dev/null && command -v apt-get >/dev/null && echo real || echo simulated)
+export NODE
+NODE_PARTS := containerd containerd-shim-runc-v2 coredns kubelet kube-proxy kube-scheduler debian mdbook-trixie
+
 # An existing cluster (E2E_KUBECONFIG) needs none of the parts of a control plane,
 # and the commands of the README run on the control plane of "make up" only.
-CONTROL_PLANE := $(addprefix $(BIN)/,crossplane kubectl $(if $(E2E_KUBECONFIG),,crossplane-core etcd kube-apiserver kube-controller-manager)) \
+CONTROL_PLANE := $(addprefix $(BIN)/,crossplane kubectl $(if $(E2E_KUBECONFIG),,crossplane-core etcd kube-apiserver kube-controller-manager \
+	$(if $(filter real,$(NODE)),$(NODE_PARTS)))) \
 	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
 
 .PHONY: help
@@ -38,7 +45,7 @@ render: build $(CROSSPLANE) $(BIN)/crossplane-core ## Render the examples, and f
 	@CROSSPLANE=$(CROSSPLANE) test/render.sh
 
 .PHONY: up
-up: $(CONTROL_PLANE) ## Start a control plane with everything installed.
+up: $(CONTROL_PLANE) ## Start a cluster with everything installed. NODE=simulated simulates pods.
 	@cd test/e2e && go build -o $(BIN)/controlplane ./cmd/controlplane
 	@$(BIN)/controlplane up .
 
@@ -161,7 +168,7 @@ test-viewer: ## Test the composed viewer with mdBook and a browser. Needs root o
 	@test/viewer/viewer.sh
 
 .PHONY: e2e
-e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Test every guarantee on a real control plane, and the README. RUN=Create runs one test.
+e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Test every guarantee on a real control plane, and the README. RUN=Create runs one test, NODE=simulated simulates pods.
 	cd test/e2e && CGO_ENABLED=0 go build -o $(BIN)/function-fixture ./cmd/fixture
 	CGO_ENABLED=0 go build -o $(BIN)/samples ./test/sample/write
 	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
@@ -271,15 +278,21 @@ $(BIN)/crossplane-core: TOOL_LDFLAGS += -X sigs.k8s.io/controller-runtime/pkg/me
 $(BIN)/crossplane-core: TOOL_LDFLAGS += -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(shell \
 	sed -n 's|^[[:space:]]*github.com/crossplane/crossplane/v2 \(v[^ ]*\).*|\1|p' test/tools/crossplane/go.mod)
 
+# Support for btrfs needs a C compiler.
+$(BIN)/containerd: TOOL_TAGS := no_btrfs
+
 # $(call tool,MODULE FOLDER,BINARY,PACKAGE)
 define tool
 $(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum
-	cd test/tools/$(1) && CGO_ENABLED=0 go build -trimpath -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
+	cd test/tools/$(1) && CGO_ENABLED=0 go build -trimpath -tags '$$(TOOL_TAGS)' -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
 endef
 
 $(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint))
 $(eval $(call tool,benchstat,benchstat,golang.org/x/perf/cmd/benchstat))
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen))
+$(eval $(call tool,containerd,containerd,github.com/containerd/containerd/v2/cmd/containerd))
+$(eval $(call tool,containerd,containerd-shim-runc-v2,github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2))
+$(eval $(call tool,coredns,coredns,.))
 $(eval $(call tool,crossplane,crossplane-core,github.com/crossplane/crossplane/v2/cmd/crossplane))
 $(eval $(call tool,crossplane-cli,crossplane,github.com/crossplane/cli/v2/cmd/crossplane))
 $(eval $(call tool,cyclonedx-gomod,cyclonedx-gomod,github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod))
@@ -290,4 +303,16 @@ $(eval $(call tool,gremlins,gremlins,github.com/go-gremlins/gremlins/cmd/gremlin
 $(eval $(call tool,kube-state-metrics,kube-state-metrics,k8s.io/kube-state-metrics/v2))
 $(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))
 $(eval $(call tool,kubernetes,kube-controller-manager,k8s.io/kubernetes/cmd/kube-controller-manager))
+$(eval $(call tool,kubernetes,kube-proxy,k8s.io/kubernetes/cmd/kube-proxy))
+$(eval $(call tool,kubernetes,kube-scheduler,k8s.io/kubernetes/cmd/kube-scheduler))
 $(eval $(call tool,kubernetes,kubectl,k8s.io/kubernetes/cmd/kubectl))
+$(eval $(call tool,kubernetes,kubelet,k8s.io/kubernetes/cmd/kubelet))
+
+$(BIN)/coredns: test/tools/coredns/main.go
+
+$(BIN)/debian: test/e2e/debian.sh
+	test/e2e/debian.sh $@
+	@touch $@
+
+$(BIN)/mdbook-trixie:
+	test/mdbook.sh trixie

@@ -16,6 +16,7 @@ trap 'make down' EXIT
 trap 'exit 1' INT TERM
 export KUBECONFIG="$PWD/.run/up/kubeconfig" PATH="$PWD/.bin:$PATH"
 
+kubectl delete markdownviews --all
 # The README installs them. As long as Crossplane knows of the configuration it
 # brings back the function that the configuration depends on.
 kubectl delete configurations --all

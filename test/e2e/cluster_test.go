@@ -44,6 +44,9 @@ type cluster struct {
 	// loopback is the cluster if it is one of ours.
 	loopback *controlplane.ControlPlane
 
+	// realPods is whether pods are not simulated.
+	realPods bool
+
 	kubeconfig string
 	logs       string
 
@@ -107,6 +110,9 @@ func (c *cluster) up(t *testing.T) {
 	}
 	c.WithWatch, c.machine, c.Installer, c.loopback = cp.Client, cp, cp.Installer, cp
 	c.kubeconfig, c.logs, c.patience = cp.Kubeconfig, cp.Logs, time.Minute
+	if c.RealNode() {
+		c.machine, c.realPods, c.patience = newPods(t, cp.Config, cp.Client), true, 3*time.Minute
+	}
 }
 
 // stopOnSignal stops the control plane when the tests are interrupted. Without
@@ -145,7 +151,8 @@ func (c *cluster) attach(t *testing.T, kubeconfig string) {
 		Registry:   registry,
 		Dir:        c.Options.Dir,
 	}
-	c.machine, c.kubeconfig, c.logs, c.patience = newPods(t, cfg, c.WithWatch), kubeconfig, c.Options.Dir, 3*time.Minute
+	c.machine, c.realPods, c.patience = newPods(t, cfg, c.WithWatch), true, 3*time.Minute
+	c.kubeconfig, c.logs = kubeconfig, c.Options.Dir
 }
 
 // install a function that is there as a binary only, and return its name.

@@ -26,6 +26,14 @@ func (k *kit) crowd(n int) []string {
 	return names
 }
 
+// many MarkdownViews, but no more than a machine of two CPUs can run the pods of.
+func (k *kit) many() int {
+	if k.realPods {
+		return 20
+	}
+	return 50
+}
+
 // settleAll waits until all MarkdownViews of the namespace are healthy.
 func (k *kit) settleAll(d time.Duration, n int) {
 	k.Helper()

@@ -3,11 +3,26 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
 	"reflect"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
+
+// TestMain has a real node run in namespaces of its own, together with the tests.
+func TestMain(m *testing.M) {
+	if os.Getenv("NODE") == "real" && os.Getenv("E2E_KUBECONFIG") == "" {
+		if _, err := controlplane.Isolate(0); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 // TestGuarantees runs a test for each guarantee. Those that leave the others
 // alone run together; then those that kill, upgrade or measure run one by one.
@@ -15,7 +30,7 @@ func TestGuarantees(t *testing.T) {
 	c := start(t)
 
 	t.Run("Together", func(t *testing.T) {
-		for _, test := range []func(*kit){
+		together := []func(*kit){
 			Create,
 			CreateStatus,
 			Update,
@@ -40,7 +55,11 @@ func TestGuarantees(t *testing.T) {
 			Pipeline,
 			Metrics,
 			Permissions,
-		} {
+		}
+		if c.RealNode() {
+			together = append(together, Served, FunctionPods)
+		}
+		for _, test := range together {
 			t.Run(nameOf(test), func(t *testing.T) {
 				t.Parallel()
 				test(c.kit(t))
@@ -51,14 +70,12 @@ func TestGuarantees(t *testing.T) {
 		alone := []func(*kit){
 			Quiet,
 			Accepted,
-			FunctionDies,
-			CrossplaneDies,
+			Deaths,
 			Upgrade,
 			Load,
 		}
-		if c.loopback != nil {
-			// That of another cluster is not ours to kill.
-			alone = append(alone, APIServerDies)
+		if c.RealNode() {
+			alone = append(alone, Drain)
 		}
 		for _, test := range alone {
 			t.Run(nameOf(test), func(t *testing.T) { test(c.kit(t)) })

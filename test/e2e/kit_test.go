@@ -47,7 +47,10 @@ type kit struct {
 func (c *cluster) kit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{T: t, cluster: c, namespace: fmt.Sprintf("e2e-%s-%05d", strings.ToLower(lastPart(t.Name())), rand.IntN(1e5))}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: k.namespace}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name:   k.namespace,
+		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
 	k.must(c.Create(t.Context(), ns))
 	t.Cleanup(func() {
 		if t.Failed() {

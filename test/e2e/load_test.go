@@ -14,8 +14,8 @@ import (
 // takes goes into the file that E2E_LOAD names, as a page.
 func Load(k *kit) {
 	n := 500
-	if k.loopback == nil {
-		n = 50 // More pods than a node takes would wait for ever.
+	if k.realPods {
+		n = k.many() // A node does not take as many pods.
 	}
 	calls, cpu := k.calls(), sum(k.metric("process_cpu_seconds_total"))
 	peak, stop := k.peak("process_resident_memory_bytes")

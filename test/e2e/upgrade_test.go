@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -13,9 +14,10 @@ import (
 
 // Upgrade shows that a new version of the package touches no child and no pod
 // of what is healthy, and that it is the new version that has composed them
-// then.
+// then. Where pods are real MarkdownViews change all the time, and no call of
+// the function fails.
 func Upgrade(k *kit) {
-	const n = 50
+	n := k.many()
 	names := k.crowd(n)
 	k.settleAll(3*time.Minute, n)
 	k.calm()
@@ -25,6 +27,10 @@ func Upgrade(k *kit) {
 	}
 
 	begin := time.Now()
+	stop := func() {}
+	if k.realPods {
+		stop = k.load(names)
+	}
 	k.must(k.Upgrade(k.Context(), k.FunctionPackage(), "v0.1.1"))
 	k.within(3*time.Minute, "the function is the new one", func() error {
 		started, err := k.tryMetric("process_start_time_seconds")
@@ -36,6 +42,9 @@ func Upgrade(k *kit) {
 		}
 		return nil
 	})
+	k.pause(10 * time.Second) // The old pods serve on for some seconds.
+	stop()
+	k.check(equal("failed reconciles", []string(nil), k.failedReconciles()))
 
 	// A new revision of a function is asked at the next occasion only.
 	before := k.calls()
@@ -58,6 +67,31 @@ func Upgrade(k *kit) {
 	if diff := cmp.Diff(pods, k.podUIDs()); diff != "" {
 		k.Errorf("pods: -before +after:\n%s", diff)
 	}
+}
+
+// load changes an annotation of one MarkdownView after the other until it is
+// stopped, so that the function is called all the time. None of them changes so often
+// that Crossplane's circuit breaker opens.
+func (k *kit) load(names []string) (stop func()) {
+	ctx, cancel := context.WithCancel(k.Context())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			select {
+			case <-ctx.Done():
+				k.Logf("%d MarkdownViews were changed meanwhile", i)
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			u := inNamespace(book(names[i%len(names)]), k.namespace)
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.org/load":"%d"}}}`, i)
+			if err := k.Patch(ctx, u, client.RawPatch(types.MergePatchType, patch)); ctx.Err() == nil {
+				k.check(err)
+			}
+		}
+	}()
+	return func() { cancel(); <-stopped }
 }
 
 // allSpecs has for each child what moves when it is written.

@@ -32,15 +32,14 @@ func crossplaneSource(ctx context.Context, tools string) (string, error) {
 	return dir, nil
 }
 
-// chartObjects renders Crossplane's chart with its default values and returns
-// the objects of the given kinds. What they leave out is its two Deployments
-// and what belongs to them: they run as processes of this machine.
-func chartObjects(dir string, kinds ...string) ([]*unstructured.Unstructured, error) {
+// chartObjects renders Crossplane's chart with values and returns the objects of the
+// given kinds, or all of them.
+func chartObjects(dir string, overrides map[string]any, kinds ...string) ([]*unstructured.Unstructured, error) {
 	chart, err := loader.LoadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot load chart %q: %w", dir, err)
 	}
-	values, err := chartutil.ToRenderValues(chart, nil, chartutil.ReleaseOptions{
+	values, err := chartutil.ToRenderValues(chart, overrides, chartutil.ReleaseOptions{
 		Name:      "crossplane",
 		Namespace: crossplaneNamespace,
 		IsInstall: true,
@@ -60,7 +59,7 @@ func chartObjects(dir string, kinds ...string) ([]*unstructured.Unstructured, er
 			if err := yaml.Unmarshal([]byte(doc), &u.Object); err != nil {
 				return nil, fmt.Errorf("cannot parse %q of the chart: %w", name, err)
 			}
-			if slices.Contains(kinds, u.GetKind()) {
+			if len(kinds) == 0 && u.GetKind() != "" || slices.Contains(kinds, u.GetKind()) {
 				objs = append(objs, u)
 			}
 		}

@@ -1,12 +1,15 @@
-// Package controlplane starts a real Kubernetes control plane with Crossplane
-// on loopback: etcd, kube-apiserver, kube-controller-manager, Crossplane and its
-// RBAC manager, each a process of this machine, without root and without
-// containers.
+// Package controlplane starts a real Kubernetes control plane with Crossplane:
+// etcd, kube-apiserver and kube-controller-manager, each a process of this
+// machine, and a registry (registry.go).
 //
-// Three things are played, as there is no kubelet: a node whose pods become
-// ready without running anything (kubelet.go), a registry (registry.go), and
-// Crossplane's package runtime, which does run each function's image, as a
-// process of this machine with mTLS (runtime.go).
+// With a real node, pods run on kubelet and containerd, Crossplane and the
+// functions among them (node_linux.go, pods.go), all of it in namespaces of their
+// own (isolate_linux.go).
+//
+// Without one, Crossplane is a process of this machine as well, and two parts are
+// simulated: a node whose pods become ready without running anything (kubelet.go),
+// and Crossplane's package runtime, which runs each function's image as a process
+// with mTLS (runtime.go).
 package controlplane
 
 import (
@@ -35,6 +38,19 @@ type Options struct {
 
 	// Packages is the folder with the package files.
 	Packages string
+
+	// Debian is the folder with the packages that a real node takes from Debian. If
+	// it is empty, pods are simulated.
+	Debian string
+
+	// MdBook is the root directory with the mdBook that a real node runs.
+	MdBook string
+
+	// Runtime is the file with what runs our function on a real node.
+	Runtime string
+
+	// Port of the API server, or 0 for any.
+	Port int
 
 	// FunctionArgs are arguments for the processes of functions, by the name of
 	// the function.
@@ -95,6 +111,11 @@ func (cp *ControlPlane) start(ctx, background context.Context) error {
 	if err := os.MkdirAll(cp.Logs, 0o750); err != nil {
 		return fmt.Errorf("cannot make folder of logs: %w", err)
 	}
+	if cp.options.RealNode() {
+		if err := prepareMachine(cp.options); err != nil {
+			return err
+		}
+	}
 	if err := cp.startKube(ctx); err != nil {
 		return err
 	}
@@ -105,16 +126,27 @@ func (cp *ControlPlane) start(ctx, background context.Context) error {
 	}
 	cp.Client = c
 
-	if err := cp.startKubelet(ctx, background); err != nil {
+	if cp.Registry, err = startRegistry(background, cp.ip()); err != nil {
 		return err
 	}
-	if cp.Registry, err = startRegistry(background); err != nil {
+	if cp.options.RealNode() {
+		return cp.startPods(ctx)
+	}
+	if err := cp.startKubelet(ctx, background); err != nil {
 		return err
 	}
 	if err := cp.startCrossplane(ctx); err != nil {
 		return err
 	}
 	return cp.startRuntime(background)
+}
+
+// ip that the API server and the registry listen on.
+func (cp *ControlPlane) ip() string {
+	if cp.options.RealNode() {
+		return nodeIP
+	}
+	return "127.0.0.1"
 }
 
 // Stop every process, those that the others need last. A second call, as when a

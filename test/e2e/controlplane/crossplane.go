@@ -99,7 +99,7 @@ func (cp *ControlPlane) applyChart(ctx context.Context, dir string) error {
 	if err := cp.Client.Create(ctx, ns); err != nil {
 		return fmt.Errorf("cannot create namespace %q: %w", crossplaneNamespace, err)
 	}
-	objs, err := chartObjects(dir, "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Secret")
+	objs, err := chartObjects(dir, nil, "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Secret")
 	if err != nil {
 		return err
 	}

@@ -38,9 +38,10 @@ func writeTokens(path string, ids ...identity) error {
 // are not throttled: the API server has its own means.
 func restConfig(server, caFile, token string) *rest.Config {
 	return &rest.Config{
-		Host:            server,
-		BearerToken:     token,
-		TLSClientConfig: rest.TLSClientConfig{CAFile: caFile},
+		Host:        server,
+		BearerToken: token,
+		// Its certificate has no loopback address where it listens on all.
+		TLSClientConfig: rest.TLSClientConfig{CAFile: caFile, ServerName: "kubernetes"},
 		QPS:             -1,
 	}
 }
@@ -54,7 +55,7 @@ func writeKubeconfig(path string, cfg *rest.Config) error {
 	}
 	const name = "e2e"
 	k := api.NewConfig()
-	k.Clusters[name] = &api.Cluster{Server: cfg.Host, CertificateAuthorityData: ca}
+	k.Clusters[name] = &api.Cluster{Server: cfg.Host, CertificateAuthorityData: ca, TLSServerName: cfg.ServerName}
 	k.AuthInfos[name] = &api.AuthInfo{Token: cfg.BearerToken}
 	k.Contexts[name] = &api.Context{Cluster: name, AuthInfo: name}
 	k.CurrentContext = name

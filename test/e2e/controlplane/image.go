@@ -3,12 +3,17 @@ package controlplane
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -33,7 +38,7 @@ func (i *Installer) BuildFunction(ctx context.Context, functionName, binary stri
 	if err != nil {
 		return p, fmt.Errorf("cannot build function %q: %w", functionName, err)
 	}
-	img, err := image(binary)
+	img, err := newImage(v1.Config{Entrypoint: []string{"/function"}, User: "65532:65532"}, map[string]string{"function": binary})
 	if err != nil {
 		return p, err
 	}
@@ -57,23 +62,18 @@ func (i *Installer) BuildFunction(ctx context.Context, functionName, binary stri
 	return p, err
 }
 
-// image with a binary as its only file.
-func image(binary string) (v1.Image, error) {
-	b, err := os.ReadFile(binary)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read binary: %w", err)
-	}
+// newImage has files and folders of this machine, by their path in the image.
+func newImage(config v1.Config, files map[string]string) (v1.Image, error) {
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		buf := &bytes.Buffer{}
 		w := tar.NewWriter(buf)
-		if err := w.WriteHeader(&tar.Header{Name: "function", Mode: 0o755, Size: int64(len(b)), Typeflag: tar.TypeReg}); err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(b); err != nil {
-			return nil, err
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			if err := addFiles(w, name, files[name]); err != nil {
+				return nil, err
+			}
 		}
 		return io.NopCloser(buf), w.Close()
-	})
+	}, tarball.WithCompressionLevel(gzip.BestSpeed))
 	if err != nil {
 		return nil, fmt.Errorf("cannot make layer: %w", err)
 	}
@@ -86,10 +86,47 @@ func image(binary string) (v1.Image, error) {
 		return nil, fmt.Errorf("cannot make image: %w", err)
 	}
 	cfg = cfg.DeepCopy()
-	cfg.OS, cfg.Architecture = "linux", runtime.GOARCH
-	cfg.Config = v1.Config{Entrypoint: []string{"/function"}}
+	cfg.OS, cfg.Architecture, cfg.Config = "linux", runtime.GOARCH, config
 	if img, err = mutate.ConfigFile(img, cfg); err != nil {
 		return nil, fmt.Errorf("cannot make image: %w", err)
 	}
 	return img, nil
+}
+
+// addFiles adds a file, or a folder with all that is in it.
+func addFiles(w *tar.Writer, name, from string) error {
+	return filepath.Walk(from, func(file string, info fs.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, file)
+		if err != nil {
+			return err
+		}
+		target := ""
+		if info.Mode()&fs.ModeSymlink != 0 {
+			if target, err = os.Readlink(file); err != nil {
+				return err
+			}
+		}
+		h, err := tar.FileInfoHeader(info, target)
+		if err != nil {
+			return err
+		}
+		h.Name = path.Join(name, filepath.ToSlash(rel))
+		if h.Name == "." {
+			return nil
+		}
+		h.Uid, h.Gid, h.Uname, h.Gname = 0, 0, "", ""
+		if err := w.WriteHeader(h); err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		r, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer r.Close() //nolint:errcheck // Only read.
+		_, err = io.Copy(w, r)
+		return err
+	})
 }

@@ -8,9 +8,11 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,9 +27,12 @@ type kube struct {
 	controller *process
 
 	admin *rest.Config
+
+	// node are the identities of what runs on a real node.
+	node map[string]identity
 }
 
-// controllers are those that the guarantees rest on. Left out are those for
+// controllers are those that the guarantees rest on where pods are simulated. Left out are those for
 // clouds, volumes, certificates and jobs, and that for nodes: ours has no
 // kubelet that would renew its lease.
 var controllers = []string{
@@ -52,6 +57,9 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 	if err := freePorts(&etcdPort, &peerPort, &port); err != nil {
 		return err
 	}
+	if cp.options.Port != 0 {
+		port = cp.options.Port
+	}
 
 	var (
 		certs  = cp.path("apiserver")
@@ -63,7 +71,13 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 		admin      = newIdentity("admin", "system:masters")
 		controller = newIdentity("system:kube-controller-manager")
 	)
-	if err := writeTokens(tokens, admin, controller); err != nil {
+	cp.kube.node = map[string]identity{
+		"kubelet":        newIdentity("system:node:"+nodeName, "system:nodes"),
+		"kube-proxy":     newIdentity("system:kube-proxy"),
+		"kube-scheduler": newIdentity("system:kube-scheduler"),
+		"coredns":        newIdentity("coredns", "system:masters"),
+	}
+	if err := writeTokens(tokens, append(slices.Collect(maps.Values(cp.kube.node)), admin, controller)...); err != nil {
 		return err
 	}
 	if err := writeServiceAccountKey(keys); err != nil {
@@ -82,7 +96,6 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 	)
 	cp.kube.apiserver = cp.process("kube-apiserver", cp.tool("kube-apiserver"),
 		"--etcd-servers=http://"+address(etcdPort),
-		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port),
 		"--cert-dir="+certs,
 		"--token-auth-file="+tokens,
@@ -90,10 +103,17 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file="+keys,
 		"--service-account-signing-key-file="+keys,
-		"--service-cluster-ip-range=10.96.0.0/16",
-		// The Service "kubernetes" cannot have a loopback address.
-		"--endpoint-reconciler-type=none",
+		"--service-cluster-ip-range="+serviceCIDR,
 	)
+	if cp.options.RealNode() {
+		// Pods connect to the address of the node, and this machine to loopback.
+		cp.kube.apiserver.args = append(cp.kube.apiserver.args, "--advertise-address="+nodeIP,
+			"--kubelet-preferred-address-types=InternalIP")
+	} else {
+		cp.kube.apiserver.args = append(cp.kube.apiserver.args, "--bind-address=127.0.0.1",
+			// The Service "kubernetes" cannot have a loopback address.
+			"--endpoint-reconciler-type=none")
+	}
 	cp.kube.controller = cp.process("kube-controller-manager", cp.tool("kube-controller-manager"),
 		"--kubeconfig="+cp.path("kube-controller-manager.kubeconfig"),
 		"--service-account-private-key-file="+keys,
@@ -105,8 +125,10 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 		"--kube-api-qps=200",
 		"--kube-api-burst=400",
 		"--horizontal-pod-autoscaler-sync-period=2s",
-		"--controllers="+strings.Join(controllers, ","),
 	)
+	if !cp.options.RealNode() {
+		cp.kube.controller.args = append(cp.kube.controller.args, "--controllers="+strings.Join(controllers, ","))
+	}
 
 	if err := cp.kube.etcd.start(); err != nil {
 		return err

@@ -2,8 +2,18 @@ package controlplane
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 )
 
 // FunctionName is what Crossplane calls our function.
@@ -12,14 +22,22 @@ const FunctionName = "crossplane-contrib-function-markdownview"
 // OptionsFor are the options for the repository of the function, with dir as
 // the run folder.
 func OptionsFor(root, dir string) Options {
-	return Options{
+	o := Options{
 		Dir:          dir,
 		Bin:          filepath.Join(root, ".bin"),
 		Tools:        filepath.Join(root, "test", "tools"),
 		Packages:     filepath.Join(root, "dist"),
+		Runtime:      filepath.Join(root, "example", "production", "runtime.yaml"),
 		FunctionArgs: map[string][]string{FunctionName: {"--debug"}},
 	}
+	if os.Getenv("NODE") == "real" {
+		o.Debian, o.MdBook = filepath.Join(o.Bin, "debian"), filepath.Join(o.Bin, "mdbook-trixie")
+	}
+	return o
 }
+
+// RealNode is whether pods run on a real node.
+func (o Options) RealNode() bool { return o.Debian != "" }
 
 // FunctionPackage is the package of our function.
 func (o Options) FunctionPackage() Package {
@@ -43,8 +61,52 @@ func (o Options) ConfigurationPackage() Package {
 
 // InstallOurs installs the packages of this repository.
 func (i *Installer) InstallOurs(ctx context.Context, o Options) error {
+	if o.RealNode() {
+		if err := i.applyRuntime(ctx, o.Runtime); err != nil {
+			return err
+		}
+		// Crossplane's own pods do not meet it, so it is enforced for this time only.
+		if err := i.enforce(ctx, "restricted"); err != nil {
+			return err
+		}
+	}
 	if err := i.Install(ctx, o.FunctionPackage()); err != nil {
 		return err
 	}
-	return i.Install(ctx, o.ConfigurationPackage())
+	if err := i.Install(ctx, o.ConfigurationPackage()); err != nil {
+		return err
+	}
+	if o.RealNode() {
+		return i.enforce(ctx, "privileged")
+	}
+	return nil
+}
+
+// enforce a Pod Security Standard in Crossplane's namespace.
+func (i *Installer) enforce(ctx context.Context, level string) error {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crossplaneNamespace}}
+	patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, "pod-security.kubernetes.io/enforce", level)
+	if err := i.Client.Patch(ctx, ns, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fmt.Errorf("cannot enforce pod security: %w", err)
+	}
+	return nil
+}
+
+// applyRuntime applies the example of how to run the function in production. Our
+// registry takes the place of its private mirror.
+func (i *Installer) applyRuntime(ctx context.Context, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("cannot read example: %w", err)
+	}
+	for doc := range strings.SplitSeq(strings.ReplaceAll(string(text), "registry.example.com/xpkg", i.Registry), "\n---") {
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(doc), &u.Object); err != nil {
+			return fmt.Errorf("cannot parse %q: %w", path, err)
+		}
+		if err := apply(ctx, i.Client, u); err != nil {
+			return err
+		}
+	}
+	return nil
 }

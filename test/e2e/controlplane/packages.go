@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
@@ -63,6 +64,23 @@ func (i *Installer) Push(ctx context.Context, p Package) error {
 		"--package-files="+strings.Join(p.Files, ","),
 		fmt.Sprintf("%s/%s:%s", i.Registry, p.Repository, p.Version))
 	return err
+}
+
+// PushImage pushes an image to the registry under the name that users know, such
+// as docker.io/library/nginx:1. A real node pulls images of every registry from ours.
+func (i *Installer) PushImage(ctx context.Context, image string, img v1.Image) error {
+	ref, err := name.ParseReference(image)
+	if err != nil {
+		return fmt.Errorf("cannot push image: %w", err)
+	}
+	ours, err := name.ParseReference(fmt.Sprintf("%s/%s:%s", i.Registry, ref.Context().RepositoryStr(), ref.Identifier()))
+	if err != nil {
+		return fmt.Errorf("cannot push image: %w", err)
+	}
+	if err := remote.Write(ours, img, remote.WithContext(ctx)); err != nil {
+		return fmt.Errorf("cannot push image %q: %w", image, err)
+	}
+	return nil
 }
 
 // Install a package the way a user does, and wait until it is healthy.

@@ -13,9 +13,9 @@ import (
 
 // startRegistry runs a registry that keeps its images in memory, until the
 // context is done, and returns its host and port. Crossplane, its CLI and
-// go-containerregistry speak plain HTTP to loopback.
-func startRegistry(ctx context.Context) (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// go-containerregistry use plain HTTP with private addresses such as loopback.
+func startRegistry(ctx context.Context, ip string) (string, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(ip, "0"))
 	if err != nil {
 		return "", fmt.Errorf("cannot start registry: %w", err)
 	}

@@ -9,6 +9,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -125,13 +126,24 @@ func (c *command) down() error {
 func (c *command) run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	lock, err := c.lock()
-	if err != nil {
-		return err
+	if !controlplane.Isolated() {
+		lock, err := c.lock()
+		if err != nil {
+			return err
+		}
+		defer lock.Close() //nolint:errcheck // The lock goes with the process.
 	}
-	defer lock.Close() //nolint:errcheck // The lock goes with the process.
 
 	o := controlplane.OptionsFor(c.root, c.dir)
+	var api, book net.Listener
+	if o.RealNode() {
+		listeners, err := controlplane.Isolate(2)
+		if err != nil {
+			return err
+		}
+		api, book = listeners[0], listeners[1]
+		o.Port = api.Addr().(*net.TCPAddr).Port
+	}
 	cp, err := controlplane.Start(ctx, o)
 	if err != nil {
 		return err
@@ -140,11 +152,39 @@ func (c *command) run() error {
 	if err := cp.InstallOurs(ctx, o); err != nil {
 		return err
 	}
-	if err := os.WriteFile(c.path("ready"), []byte(c.welcome(cp)), 0o644); err != nil {
+	text := c.welcome(cp)
+	if o.RealNode() {
+		go controlplane.Forward(ctx, api, func(context.Context) (string, error) { return api.Addr().String(), nil })
+		go controlplane.Forward(ctx, book, func(ctx context.Context) (string, error) {
+			return cp.ServiceAddress(ctx, "default", "viewer-markdownview-sample")
+		})
+		if err := c.sample(ctx, cp); err != nil {
+			return err
+		}
+		text += fmt.Sprintf("\nThe book of example/xr.yaml is at http://%s\n", book.Addr())
+	} else {
+		text += "\nPods are simulated, so there is no page to look at: a real node needs root on\nLinux, and apt to get runc and mdBook from Debian.\n"
+	}
+	if err := os.WriteFile(c.path("ready"), []byte(text), 0o644); err != nil {
 		return fmt.Errorf("cannot say that the control plane is ready: %w", err)
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// sample applies the example, and waits until its book is served.
+func (c *command) sample(ctx context.Context, cp *controlplane.ControlPlane) error {
+	kubectl := func(args ...string) error {
+		_, err := controlplane.Command(ctx, cp.Kubeconfig, filepath.Join(c.root, ".bin", "kubectl"), args...)
+		return err
+	}
+	// It is served before its schema is.
+	if err := controlplane.Eventually(ctx, time.Minute, func(context.Context) error {
+		return kubectl("apply", "--filename="+filepath.Join(c.root, "example", "xr.yaml"))
+	}); err != nil {
+		return err
+	}
+	return kubectl("wait", "markdownview", "markdownview-sample", "--for=condition=Ready", "--timeout=2m")
 }
 
 func (c *command) welcome(cp *controlplane.ControlPlane) string {

@@ -1,0 +1,287 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// work is the folder, on a tmpfs that goes with the namespaces, of what the node
+// itself writes.
+const work = "/run/node"
+
+// prepareMachine makes the machine as it is seen inside of the namespaces one that a
+// node can run on. What is written to /run and /var goes to a tmpfs, and Debian's
+// packages appear in /usr.
+func prepareMachine(o Options) error {
+	if !Isolated() {
+		return fmt.Errorf("cannot start node: it needs namespaces of its own, made by Isolate")
+	}
+	dir, err := os.Open(o.Dir)
+	if err != nil {
+		return fmt.Errorf("cannot start node: %w", err)
+	}
+	defer dir.Close() //nolint:errcheck // Only a handle.
+
+	upper, lower := filepath.Join(work, "var"), filepath.Join(work, "var.work")
+	for _, step := range []func() error{
+		func() error { return syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "") },
+		func() error { return syscall.Mount("proc", "/proc", "proc", 0, "") },
+		func() error {
+			return syscall.Mount("overlay", "/usr", "overlay", 0, "lowerdir="+filepath.Join(o.Debian, "host", "usr")+":/usr")
+		},
+		func() error { return syscall.Mount("tmpfs", "/run", "tmpfs", 0, "mode=755") },
+		func() error { return errors.Join(os.MkdirAll(upper, 0o755), os.MkdirAll(lower, 0o755)) },
+		func() error {
+			return syscall.Mount("overlay", "/var", "overlay", 0, "lowerdir=/var,upperdir="+upper+",workdir="+lower)
+		},
+		// The run folder stays what it is where it is below one of them.
+		func() error { return os.MkdirAll(o.Dir, 0o750) },
+		func() error {
+			return syscall.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), o.Dir, "", syscall.MS_BIND, "")
+		},
+		network,
+	} {
+		if err := step(); err != nil {
+			return fmt.Errorf("cannot prepare machine for a node: %w", err)
+		}
+	}
+	for _, dir := range cgroups() {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("cannot make cgroup: %w", err)
+		}
+	}
+	return nil
+}
+
+// network makes the bridge of pods, which has the address of the node, and the
+// route to Services.
+func network() error {
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	if err := netlink.LinkSetUp(lo); err != nil {
+		return err
+	}
+	bridge := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: bridgeName}}
+	if err := netlink.LinkAdd(bridge); err != nil {
+		return err
+	}
+	addr, err := netlink.ParseAddr(nodeIP + "/16")
+	if err != nil {
+		return err
+	}
+	if err := netlink.AddrAdd(bridge, addr); err != nil {
+		return err
+	}
+	if err := netlink.LinkSetUp(bridge); err != nil {
+		return err
+	}
+	_, services, err := net.ParseCIDR(serviceCIDR)
+	if err != nil {
+		return err
+	}
+	// kube-proxy gives packets to a Service another destination, but the kernel
+	// looks for a route before that.
+	if err := netlink.RouteAdd(&netlink.Route{LinkIndex: bridge.Attrs().Index, Dst: services}); err != nil {
+		return err
+	}
+	return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o600)
+}
+
+const (
+	containerdSocket = "/run/containerd/containerd.sock"
+
+	containerdConfig = `version = 3
+root = "` + work + `/containerd"
+state = "/run/containerd"
+
+[grpc]
+address = "` + containerdSocket + `"
+
+[plugins."io.containerd.cri.v1.images".pinned_images]
+sandbox = "` + pauseImage + `"
+
+[plugins."io.containerd.cri.v1.images".registry]
+config_path = "` + work + `/registries"
+
+[plugins."io.containerd.cri.v1.runtime"]
+# Machines without CAP_SYS_RESOURCE cannot lower it.
+restrict_oom_score_adj = true
+
+[plugins."io.containerd.cri.v1.runtime".cni]
+bin_dirs = ["/usr/lib/cni"]
+conf_dir = "` + work + `/cni"
+`
+
+	// Images of every registry come from ours.
+	registryConfig = `[host."http://%s"]
+capabilities = ["pull", "resolve"]
+`
+
+	cniConfig = `{
+  "cniVersion": "1.0.0",
+  "name": "pods",
+  "plugins": [{
+    "type": "bridge",
+    "bridge": "` + bridgeName + `",
+    "isGateway": true,
+    "hairpinMode": true,
+    "ipam": {
+      "type": "host-local",
+      "ranges": [[{"subnet": "` + podCIDR + `", "gateway": "` + nodeIP + `"}]],
+      "routes": [{"dst": "0.0.0.0/0"}]
+    }
+  }]
+}
+`
+
+	kubeletConfig = `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+authentication:
+  anonymous:
+    enabled: true
+  webhook:
+    enabled: false
+authorization:
+  mode: AlwaysAllow
+cgroupDriver: cgroupfs
+cgroupRoot: /` + cgroup + `
+clusterDNS: [` + nodeIP + `]
+clusterDomain: cluster.local
+containerRuntimeEndpoint: unix://` + containerdSocket + `
+enforceNodeAllocatable: []
+eventRecordQPS: 0
+# The machine is not the node's alone: a full disk of a developer is no reason to
+# evict pods.
+evictionHard:
+  imagefs.available: 0%
+  memory.available: 0%
+  nodefs.available: 0%
+failCgroupV1: false
+failSwapOn: false
+imageGCHighThresholdPercent: 100
+kubeAPIBurst: 400
+kubeAPIQPS: 200
+localStorageCapacityIsolation: false
+maxPods: 500
+oomScoreAdj: 0
+registryPullQPS: 0
+resolvConf: ""
+serializeImagePulls: false
+volumePluginDir: ` + work + `/volume-plugins
+`
+
+	corefile = `cluster.local {
+  bind ` + nodeIP + `
+  errors
+  kubernetes cluster.local {
+    kubeconfig %s
+  }
+}
+`
+)
+
+// startNode starts what makes this machine a node, and waits until it is ready.
+func (cp *ControlPlane) startNode(ctx context.Context) error {
+	if err := cp.writeNodeFiles(); err != nil {
+		return err
+	}
+	containerd := cp.process("containerd", cp.tool("containerd"), "--config="+filepath.Join(work, "containerd.toml"))
+	if err := containerd.start(); err != nil {
+		return err
+	}
+	if err := containerd.ready(ctx, time.Minute, func(ctx context.Context) error {
+		c, err := (&net.Dialer{}).DialContext(ctx, "unix", containerdSocket)
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	}); err != nil {
+		return err
+	}
+	for _, p := range []*process{
+		cp.process("kubelet", cp.tool("kubelet"),
+			"--config="+filepath.Join(work, "kubelet.yaml"),
+			"--kubeconfig="+cp.path("kubelet.kubeconfig"),
+			"--hostname-override="+nodeName,
+			"--node-ip="+nodeIP,
+		),
+		cp.process("kube-scheduler", cp.tool("kube-scheduler"),
+			"--kubeconfig="+cp.path("kube-scheduler.kubeconfig"),
+			"--leader-elect=false",
+			"--secure-port=0",
+			"--kube-api-qps=200",
+			"--kube-api-burst=400",
+		),
+		cp.process("kube-proxy", cp.tool("kube-proxy"),
+			"--kubeconfig="+cp.path("kube-proxy.kubeconfig"),
+			"--hostname-override="+nodeName,
+			"--proxy-mode=nftables",
+			"--cluster-cidr="+podCIDR,
+			// A pod answers another one of the same bridge directly, and not through
+			// the node that has changed the destination.
+			"--masquerade-all",
+			// The limits of the machine are not ours to change.
+			"--conntrack-max-per-core=0",
+			"--conntrack-tcp-timeout-established=0",
+			"--conntrack-tcp-timeout-close-wait=0",
+			"--oom-score-adj=0",
+		),
+		cp.process("coredns", cp.tool("coredns"), "-conf="+filepath.Join(work, "Corefile")),
+	} {
+		if err := p.start(); err != nil {
+			return err
+		}
+	}
+	return Eventually(ctx, time.Minute, func(ctx context.Context) error {
+		n := &corev1.Node{}
+		if err := cp.Client.Get(ctx, client.ObjectKey{Name: nodeName}, n); err != nil {
+			return fmt.Errorf("cannot get node %q: %w", nodeName, err)
+		}
+		for _, c := range n.Status.Conditions {
+			if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+				return nil
+			}
+		}
+		return fmt.Errorf("node %q is not ready: %v", nodeName, n.Status.Conditions)
+	})
+}
+
+func (cp *ControlPlane) writeNodeFiles() error {
+	files := map[string][]byte{
+		"containerd.toml":                []byte(containerdConfig),
+		"registries/_default/hosts.toml": fmt.Appendf(nil, registryConfig, cp.Registry),
+		"cni/pods.conflist":              []byte(cniConfig),
+		"kubelet.yaml":                   []byte(kubeletConfig),
+		"Corefile":                       fmt.Appendf(nil, corefile, cp.path("coredns.kubeconfig")),
+	}
+	for name, text := range files {
+		path := filepath.Join(work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("cannot configure node: %w", err)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return fmt.Errorf("cannot configure node: %w", err)
+		}
+	}
+	for name, id := range cp.kube.node {
+		cfg := rest.CopyConfig(cp.kube.admin)
+		cfg.BearerToken = id.token
+		if err := writeKubeconfig(cp.path(name+".kubeconfig"), cfg); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	pauseImage      = "registry.k8s.io/pause:3.10"
+	crossplaneImage = "xpkg.crossplane.io/crossplane/crossplane"
+	crossplaneTag   = "v2"
+
+	// NginxImage is an unprivileged web server on port 8080, with the folder and the
+	// configuration that the image of this name has.
+	NginxImage = "docker.io/nginxinc/nginx-unprivileged:1.29"
+)
+
+// mdBookImages are the names under which a real node finds Debian's mdBook: the
+// function's default, that of the example, and another one to change to.
+func mdBookImages() []string {
+	const repository = "docker.io/peaceiris/mdbook"
+	return []string{repository + ":v0.5.0", repository + ":latest", repository + ":v0.4.40"}
+}
+
+const nginxConfig = `pid /tmp/nginx.pid;
+error_log /dev/stderr notice;
+events {}
+http {
+  include mime.types;
+  default_type application/octet-stream;
+  access_log off;
+  client_body_temp_path /tmp/client_temp;
+  proxy_temp_path /tmp/proxy_temp;
+  fastcgi_temp_path /tmp/fastcgi_temp;
+  uwsgi_temp_path /tmp/uwsgi_temp;
+  scgi_temp_path /tmp/scgi_temp;
+  server {
+    listen 8080;
+    root /usr/share/nginx/html;
+  }
+}
+`
+
+// startPods starts a real node, and Crossplane as its chart runs it.
+func (cp *ControlPlane) startPods(ctx context.Context) error {
+	source, err := crossplaneSource(ctx, cp.options.Tools)
+	if err != nil {
+		return err
+	}
+	g, both := errgroup.WithContext(ctx)
+	g.Go(func() error { return cp.pushImages(both, filepath.Join(source, "cluster")) })
+	g.Go(func() error { return cp.startNode(both) })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return cp.installCrossplane(ctx, filepath.Join(source, "cluster", "charts", "crossplane"))
+}
+
+// pushImages pushes the images that a node needs before any package is installed.
+func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error {
+	debian := cp.options.Debian
+	if err := writeFiles(cp.path("nginx"), map[string][]byte{"nginx.conf": []byte(nginxConfig)}); err != nil {
+		return err
+	}
+	path := []string{"PATH=/usr/sbin:/usr/bin"}
+	for _, i := range []struct {
+		names  []string
+		config v1.Config
+		files  map[string]string
+	}{
+		{
+			names:  []string{pauseImage},
+			config: v1.Config{Entrypoint: []string{"/usr/bin/busybox", "sleep", "infinity"}, User: "65535:65535"},
+			files:  map[string]string{"": filepath.Join(debian, "pause")},
+		},
+		{
+			names:  []string{crossplaneImage + ":" + crossplaneTag},
+			config: v1.Config{Entrypoint: []string{"/crossplane"}, User: "65532:65532"},
+			files: map[string]string{
+				"crossplane":            cp.tool("crossplane-core"),
+				"crds":                  filepath.Join(crossplane, "crds"),
+				"webhookconfigurations": filepath.Join(crossplane, "webhookconfigurations"),
+			},
+		},
+		{
+			names:  mdBookImages(),
+			config: v1.Config{Entrypoint: []string{"/usr/bin/mdbook"}, Env: path},
+			files:  map[string]string{"": cp.options.MdBook},
+		},
+		{
+			names: []string{NginxImage},
+			config: v1.Config{
+				Entrypoint: []string{"/usr/sbin/nginx", "-g", "daemon off;"}, Env: path, User: "101:101",
+				ExposedPorts: map[string]struct{}{"8080/tcp": {}},
+			},
+			files: map[string]string{
+				"":                     filepath.Join(debian, "nginx"),
+				"etc/nginx/nginx.conf": cp.path("nginx/nginx.conf"),
+			},
+		},
+	} {
+		img, err := newImage(i.config, i.files)
+		if err != nil {
+			return err
+		}
+		for _, name := range i.names {
+			if err := cp.PushImage(ctx, name, img); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// installCrossplane installs Crossplane's chart as Helm does, and waits until it is
+// available.
+func (cp *ControlPlane) installCrossplane(ctx context.Context, chart string) error {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crossplaneNamespace}}
+	if err := cp.Client.Create(ctx, ns); err != nil {
+		return fmt.Errorf("cannot create namespace %q: %w", crossplaneNamespace, err)
+	}
+	objs, err := chartObjects(chart, map[string]any{
+		"image": map[string]any{"repository": crossplaneImage, "tag": crossplaneTag},
+		"args":  []any{"--debug"},
+		// The lease of a killed Crossplane would have to run out, which takes a minute.
+		"leaderElection": false,
+		"rbacManager":    map[string]any{"leaderElection": false},
+		// The chart's limits slow down a load test: they are for a smaller one.
+		"resourcesCrossplane":  map[string]any{"limits": map[string]any{"cpu": "2"}},
+		"resourcesRBACManager": map[string]any{"limits": map[string]any{"cpu": "1"}},
+	})
+	if err != nil {
+		return err
+	}
+	for _, o := range objs {
+		if err := apply(ctx, cp.Client, o); err != nil {
+			return err
+		}
+	}
+	return Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {
+		for _, name := range []string{"crossplane", "crossplane-rbac-manager"} {
+			d := &appsv1.Deployment{}
+			if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: crossplaneNamespace, Name: name}, d); err != nil {
+				return fmt.Errorf("cannot get Deployment %q: %w", name, err)
+			}
+			if d.Status.AvailableReplicas == 0 {
+				return fmt.Errorf("Deployment %q is not available: %v", name, d.Status.Conditions) //nolint:staticcheck // A kind.
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
+)
+
+// Served shows that a book is served at the address and the name of its Service,
+// from pods that the API server and the kubelet restrict, and reports how long that
+// takes and how much memory viewers have. The largest book that the API allows stays
+// below the memory limit that the function sets.
+func Served(k *kit) {
+	const small, large = "small", "large"
+	begin := time.Now()
+	k.apply(book(small))
+	k.settle(small)
+	k.Logf("a book of one page is healthy after %s", time.Since(begin).Round(100*time.Millisecond))
+	text := strings.Repeat("All work and no play makes a long page. ", 20) + "\n\n"
+	k.apply(book(large, file("page.md", "# Page\n\n"+strings.Repeat(text, 900<<10/len(text)))))
+	k.settle(large)
+
+	k.served(small, "Page")
+	k.served(large, "All work and no play")
+	k.Log(k.kubectl("get", "pods", "--output=custom-columns=POD:.metadata.name,CREATED:.metadata.creationTimestamp,READY:.status.conditions[?(@.type=='Ready')].lastTransitionTime"))
+	for _, e := range k.eventsOf("Pulled") {
+		k.Logf("%s: %s", e.InvolvedObject.Name, e.Message)
+	}
+	k.eventually("memory of viewers", func() error {
+		for _, name := range []string{small, large} {
+			used, limit, err := k.memory(name)
+			if err != nil {
+				return err
+			}
+			k.Logf("viewer of the book %q: %d MiB of %d MiB", name, used>>20, limit>>20)
+			if used == 0 || used > limit {
+				return fmt.Errorf("viewer of %q has %d bytes of %d", name, used, limit)
+			}
+		}
+		return nil
+	})
+}
+
+// served waits until the page of a book has a text, at the address of its Service.
+func (k *kit) served(name, text string) {
+	k.Helper()
+	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
+	k.must(err)
+	k.eventually("page of "+name, func() error {
+		page, err := httpGet(k.Context(), "http://"+address+"/page.html")
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(page, text) {
+			return fmt.Errorf("the page lacks %q:\n%s", text, page[:min(len(page), 2000)])
+		}
+		return nil
+	})
+}
+
+// memory that a viewer of a book uses as the kubelet measures it, and its limit.
+func (k *kit) memory(name string) (used, limit int64, err error) {
+	out, err := k.run("kubectl", "get", "--raw", "/api/v1/nodes/node-1/proxy/metrics/resource")
+	if err != nil {
+		return 0, 0, err
+	}
+	line := regexp.MustCompile(fmt.Sprintf(`container_memory_working_set_bytes\{container="mdbook",namespace=%q,pod="viewer-%s-.*"\} (\S+)`, k.namespace, name))
+	m := line.FindStringSubmatch(out)
+	if m == nil {
+		return 0, 0, fmt.Errorf("the kubelet has not measured the viewer of %q", name)
+	}
+	bytes, err := strconv.ParseFloat(m[1], 64)
+	return int64(bytes), k.children(name).deployment.Spec.Template.Spec.Containers[0].Resources.Limits.Memory().Value(), err
+}
+
+// eventsOf the namespace that have a reason.
+func (k *kit) eventsOf(reason string) []corev1.Event {
+	k.Helper()
+	l := &corev1.EventList{}
+	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
+	return slices.DeleteFunc(l.Items, func(e corev1.Event) bool { return e.Reason != reason })
+}
+
+// Drain shows that a change whose viewers a drain of their node evicts ends as it
+// does without: with the new text, and with a change that cannot end the old text is
+// still served.
+func Drain(k *kit) {
+	extra := file("extra.md", "# Extra\n")
+	all := changes()
+	broken := change{spec: image("localhost/" + controlplane.BrokenImage + ":v1")}
+	names := append(sorted(all), "broken-image")
+	for _, name := range names {
+		k.apply(book(name, replicas(2), extra))
+	}
+	k.settle(names...)
+	for _, name := range sorted(all) {
+		k.apply(book(name, replicas(2), extra, all[name].spec))
+	}
+	k.apply(book("broken-image", replicas(2), extra, broken.spec))
+	k.afterwardsRun("uncordon", "node-1")
+	k.kubectl("drain", "node-1", "--ignore-daemonsets", "--delete-emptydir-data",
+		"--pod-selector=app.kubernetes.io/instance in ("+strings.Join(names, ",")+")")
+	k.kubectl("uncordon", "node-1")
+
+	k.settle(sorted(all)...)
+	for _, name := range sorted(all) {
+		if err := all[name].check(k.children(name)); err != nil {
+			k.Errorf("%s: %s", name, err)
+		}
+		k.served(name, map[bool]string{true: "Changed", false: "Page"}[name == "changed-text"])
+	}
+	k.until("broken-image", "still served by its old viewers", func(v *markdownView) error {
+		return equal("ready viewers", int32(2), v.Status.ReadyReplicas)
+	})
+	k.served("broken-image", "Page")
+	k.apply(book("broken-image", replicas(2), extra))
+	k.settle("broken-image")
+}
+
+// afterwardsRun runs kubectl when the test is over.
+func (k *kit) afterwardsRun(args ...string) {
+	k.Cleanup(func() {
+		if _, err := k.run("kubectl", args...); err != nil {
+			k.Error(err)
+		}
+	})
+}
+
+// FunctionPods shows that the function runs as example/production/runtime.yaml says:
+// two pods that were admitted in a restricted namespace, none of which was started
+// again, with a PodDisruptionBudget that lets a drain evict one of them.
+func FunctionPods(k *kit) {
+	pods := &corev1.PodList{}
+	inSystem := client.InNamespace("crossplane-system")
+	k.must(k.List(k.Context(), pods, inSystem, client.MatchingLabels{"app.kubernetes.io/name": "function-markdownview"}))
+	k.check(equal("pods", 2, len(pods.Items)))
+	for _, p := range pods.Items {
+		k.check(equal("restarts of "+p.Name, int32(0), p.Status.ContainerStatuses[0].RestartCount))
+		k.check(equal("memory limit of "+p.Name, "256Mi", p.Spec.Containers[0].Resources.Limits.Memory().String()))
+	}
+	k.eventually("disruption budget", func() error {
+		b := &policyv1.PodDisruptionBudget{}
+		if err := k.Get(k.Context(), client.ObjectKey{Namespace: "crossplane-system", Name: "function-markdownview"}, b); err != nil {
+			return err
+		}
+		return equal("pods that are expected, healthy, and allowed to be evicted", []int32{2, 2, 1},
+			[]int32{b.Status.ExpectedPods, b.Status.CurrentHealthy, b.Status.DisruptionsAllowed})
+	})
+}
+
+// failedReconciles of MarkdownViews of the namespace, as Crossplane reports them. Left
+// out is what Crossplane tries again by itself: conflicts, and the moments of an
+// upgrade in which the new revision of a function is active but has no endpoint yet.
+func (k *kit) failedReconciles() []string {
+	k.Helper()
+	var failed []string
+	passing := map[string]int{}
+	for _, e := range k.eventsOf("ComposeResources") {
+		if e.Type != corev1.EventTypeWarning {
+			continue
+		}
+		if m := crossplanes.FindString(e.Message); m != "" {
+			passing[m] += int(e.Count)
+			continue
+		}
+		failed = append(failed, fmt.Sprintf("%s: %s (%d times)", e.InvolvedObject.Name, e.Message, e.Count))
+	}
+	k.Logf("reconciles that Crossplane tried again: %v", passing)
+	return failed
+}
+
+var crossplanes = regexp.MustCompile(`the object has been modified|does not have a valid function pipeline|cannot get gRPC client connection`)
