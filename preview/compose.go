@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
+	"os"
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
@@ -30,14 +32,33 @@ type object struct {
 	} `json:"spec"`
 }
 
-// compose returns the book that the function composes of the texts of files. It
+// sources are the texts of the files, or why one of them cannot be read.
+type sources struct{ xr, composition, input, problem string }
+
+func load(c *cli) (s sources) {
+	for file, text := range map[string]*string{c.XR: &s.xr, c.Composition: &s.composition, c.Input: &s.input} {
+		if file != "" {
+			raw, err := os.ReadFile(file)
+			if *text = string(raw); err != nil {
+				s.problem = "cannot read files: " + err.Error()
+			}
+		}
+	}
+
+	return s
+}
+
+// compose returns the book that the function composes, or nil if it rejects it. It
 // prints the function's errors and warnings as they are in the cluster: conditions of
 // the MarkdownView, and events.
-func compose(xr, composition, input string, out io.Writer) (*book, error) {
+func compose(s sources, log *log.Logger) (*book, error) {
+	if s.problem != "" {
+		return nil, errors.New(s.problem)
+	}
 	req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{}}}
 	var err error
 	// Its kind may have another name.
-	req.Observed.Composite.Resource, err = find(xr, func(o object) bool { return o.Kind == "MarkdownView" || o.Spec.Markdowns != nil })
+	req.Observed.Composite.Resource, err = find(s.xr, func(o object) bool { return o.Kind == "MarkdownView" || o.Spec.Markdowns != nil })
 	if err != nil {
 		return nil, fmt.Errorf("cannot read MarkdownView: %w", err)
 	}
@@ -46,20 +67,20 @@ func compose(xr, composition, input string, out io.Writer) (*book, error) {
 	}
 
 	step := "compose-markdownview"
-	if composition != "" {
-		_, err = find(composition, func(o object) bool {
-			for _, s := range o.Spec.Pipeline {
-				version, _ := s.Input["apiVersion"].(string)
-				if strings.HasPrefix(version, "markdownview.fn.crossplane.io/") || strings.HasSuffix(s.FunctionRef.Name, "function-markdownview") {
-					step = s.Step
-					req.Input, err = structpb.NewStruct(s.Input)
+	if s.composition != "" {
+		_, err = find(s.composition, func(o object) bool {
+			for _, p := range o.Spec.Pipeline {
+				version, _ := p.Input["apiVersion"].(string)
+				if strings.HasPrefix(version, "markdownview.fn.crossplane.io/") || strings.HasSuffix(p.FunctionRef.Name, "function-markdownview") {
+					step = p.Step
+					req.Input, err = structpb.NewStruct(p.Input)
 					return true
 				}
 			}
 			return false
 		})
-	} else if input != "" {
-		req.Input, err = find(input, func(object) bool { return true })
+	} else if s.input != "" {
+		req.Input, err = find(s.input, func(object) bool { return true })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read Input: %w", err)
@@ -69,8 +90,8 @@ func compose(xr, composition, input string, out io.Writer) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := report(rsp, step, out); err != nil {
-		return nil, err
+	if rejected := report(rsp, step, log); rejected {
+		return nil, nil //nolint:nilnil // It is printed.
 	}
 
 	return layout(rsp.GetDesired().GetResources())
@@ -99,26 +120,26 @@ func find(text string, match func(object) bool) (*structpb.Struct, error) {
 	}
 }
 
-// report prints the errors and warnings of a response. An error of the function is
-// the last that it prints.
-func report(rsp *fnv1.RunFunctionResponse, step string, out io.Writer) error {
+// report prints the errors and warnings of a response, and reports if there is an error.
+func report(rsp *fnv1.RunFunctionResponse, step string, log *log.Logger) (rejected bool) {
 	for _, c := range rsp.GetConditions() {
 		switch {
 		case c.GetType() == "Degraded" && c.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE:
-			fmt.Fprintf(out, "Degraded=True %s: %s\n", c.GetReason(), c.GetMessage())
+			log.Printf("Degraded=True %s: %s", c.GetReason(), c.GetMessage())
 		case c.GetType() == "BookComplete" && c.GetStatus() == fnv1.Status_STATUS_CONDITION_FALSE:
-			fmt.Fprintf(out, "BookComplete=False %s: %s\n", c.GetReason(), c.GetMessage())
+			log.Printf("BookComplete=False %s: %s", c.GetReason(), c.GetMessage())
 		}
 	}
 	for _, r := range rsp.GetResults() {
 		switch r.GetSeverity() {
 		case fnv1.Severity_SEVERITY_FATAL:
-			return fmt.Errorf("Warning ComposeResources: cannot compose resources: pipeline step %q returned a fatal result: %s", step, r.GetMessage())
+			rejected = true
+			log.Printf("Synced=False ReconcileError: cannot compose resources: pipeline step %q returned a fatal result: %s", step, r.GetMessage())
 		case fnv1.Severity_SEVERITY_WARNING:
-			fmt.Fprintf(out, "Warning %s: Pipeline step %q: %s\n", r.GetReason(), step, r.GetMessage())
+			log.Printf("Warning %s: Pipeline step %q: %s", r.GetReason(), step, r.GetMessage())
 		default:
 		}
 	}
 
-	return nil
+	return rejected
 }

@@ -5,7 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
+	"log"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -30,6 +31,12 @@ type cli struct {
 func (c *cli) Run() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
+	// mdBook would report it only after the book is said to be served.
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
+	if err != nil {
+		return fmt.Errorf("cannot serve the book: %w: set PORT to a free port", err)
+	}
+	_ = l.Close()
 	dir, err := os.MkdirTemp("", "markdownview-")
 	if err != nil {
 		return fmt.Errorf("cannot make the folder of the book: %w", err)
@@ -39,7 +46,7 @@ func (c *cli) Run() error {
 	command := append(strings.Fields(c.MDBook), "serve", "--hostname", "127.0.0.1", "--port", strconv.Itoa(c.Port))
 	m := &mdbook{command: command, dir: dir}
 	defer m.stop()
-	p := &preview{cli: c, dir: dir, out: os.Stdout, serve: func(env []string) error { return m.serve(ctx, env) }}
+	p := &preview{cli: c, dir: dir, log: log.New(os.Stdout, "", log.Ltime), serve: func(env []string) error { return m.serve(ctx, env) }}
 	for ctx.Err() == nil {
 		if err := p.poll(); err != nil {
 			return err
@@ -58,52 +65,41 @@ type preview struct {
 	*cli
 
 	dir   string
-	out   io.Writer
+	log   *log.Logger
 	serve func(env []string) error
 
-	last    [4]string
+	last    sources
 	serving bool
 }
 
 // poll shows the book if a file has changed since the last poll. While there is an
 // error, it is printed and the last good book stays.
 func (p *preview) poll() error {
-	var s [4]string // The texts of the files, and why one cannot be read.
-	for i, file := range []string{p.XR, p.Composition, p.Input} {
-		if file != "" {
-			raw, err := os.ReadFile(file)
-			if s[i] = string(raw); err != nil {
-				s[3] = err.Error()
-			}
-		}
-	}
+	s := load(p.cli)
 	if s == p.last {
 		return nil
 	}
 	p.last = s
 
-	fmt.Fprintf(p.out, "--- %s\n", p.XR)
-	if s[3] != "" {
-		fmt.Fprintln(p.out, s[3])
-
-		return nil
-	}
-	b, err := compose(s[0], s[1], s[2], p.out)
-	if err == nil {
+	b, err := compose(s, p.log)
+	if b != nil && err == nil {
 		err = b.write(p.dir)
 	}
 	if err != nil {
-		fmt.Fprintln(p.out, err)
-		if p.serving {
-			fmt.Fprintln(p.out, "The last good book is still served.")
-		}
-
-		return nil
+		p.log.Print(err)
 	}
-	p.serving = true
-	fmt.Fprintf(p.out, "%d files at http://localhost:%d\n", len(b.files), p.Port)
+	switch {
+	case b != nil && err == nil:
+		if err := p.serve(b.env); err != nil {
+			return err
+		}
+		p.serving = true
+		p.log.Printf("%s: %d files at http://localhost:%d", p.XR, len(b.files), p.Port)
+	case p.serving:
+		p.log.Printf("%s: the last good book is still served", p.XR)
+	}
 
-	return p.serve(b.env)
+	return nil
 }
 
 // An mdbook is mdBook serving a folder.

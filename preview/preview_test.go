@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"log"
 	"os"
 	"path/filepath"
 	"testing"
@@ -104,7 +105,7 @@ func TestPoll(t *testing.T) {
 	xr, composition, out := filepath.Join(t.TempDir(), "xr.yaml"), filepath.Join(t.TempDir(), "c.yaml"), &bytes.Buffer{}
 	served := 0
 	p := &preview{
-		cli: &cli{XR: xr, Composition: composition, Port: 3000}, dir: t.TempDir(), out: out,
+		cli: &cli{XR: xr, Composition: composition, Port: 3000}, dir: t.TempDir(), log: log.New(out, "", 0),
 		serve: func([]string) error { served++; return nil },
 	}
 	steps := []struct {
@@ -112,21 +113,21 @@ func TestPoll(t *testing.T) {
 		want, page         string
 		served             int
 	}{
-		{"There is no Composition yet.", xr, good, "--- " + xr + "\nopen " + composition + ": no such file or directory\n", "", 0},
+		{"There is no Composition yet.", xr, good, "cannot read files: open " + composition + ": no such file or directory\n", "", 0},
 		{
 			"The first document with markdowns is the MarkdownView, and the step has another name for its function.", composition,
 			"kind: Composition\nspec: {pipeline: [{step: other, functionRef: {name: other}}, {step: book, functionRef: {name: team-function-markdownview}}]}\n",
-			"--- " + xr + "\n2 files at http://localhost:3000\n", "Hello", 1,
+			xr + ": 2 files at http://localhost:3000\n", "Hello", 1,
 		},
 		{"Nothing has changed.", xr, good, "", "Hello", 1},
 		{
 			"The function rejects the book: the last one stays.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {a.md: Bye}}\n",
-			"--- " + xr + "\n" + `Degraded=True InvalidSpec: spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"` + "\n" +
-				`Warning ComposeResources: cannot compose resources: pipeline step "book" returned a fatal result: cannot compose MarkdownView "w": spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"` + "\n" +
-				"The last good book is still served.\n", "Hello", 1,
+			`Degraded=True InvalidSpec: spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"` + "\n" +
+				`Synced=False ReconcileError: cannot compose resources: pipeline step "book" returned a fatal result: cannot compose MarkdownView "w": spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"` + "\n" +
+				xr + ": the last good book is still served\n", "Hello", 1,
 		},
-		{"Not YAML.", xr, "a: b: c", "--- " + xr + "\ncannot read MarkdownView: error converting YAML to JSON: yaml: mapping values are not allowed in this context\nThe last good book is still served.\n", "Hello", 1},
-		{"It is good again.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Bye}}\n", "--- " + xr + "\n2 files at http://localhost:3000\n", "Bye", 2},
+		{"Not YAML.", xr, "a: b: c", "cannot read MarkdownView: error converting YAML to JSON: yaml: mapping values are not allowed in this context\n" + xr + ": the last good book is still served\n", "Hello", 1},
+		{"It is good again.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Bye}}\n", xr + ": 2 files at http://localhost:3000\n", "Bye", 2},
 	}
 	for _, s := range steps {
 		if err := os.WriteFile(s.file, []byte(s.text), 0o600); err != nil {

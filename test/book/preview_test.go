@@ -50,11 +50,11 @@ func TestPreview(t *testing.T) {
 
 func preview(t *testing.T, command, root string) {
 	// The mdBook of root finds only what is in root.
-	tmp, err := os.MkdirTemp(root, "preview-")
+	tmp, err := os.MkdirTemp(root, "preview-") //nolint:usetesting // It must be below the root.
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(tmp)
+	t.Cleanup(func() { _ = os.RemoveAll(tmp) })
 	wrapper, xr := filepath.Join(t.TempDir(), "mdbook"), filepath.Join(t.TempDir(), "xr.yaml")
 	script := fmt.Sprintf("#!/bin/sh\nexec unshare --map-root-user --root=%[1]s --wd=\"${PWD#%[1]s}\" mdbook \"$@\"\n", root)
 	if err := os.WriteFile(wrapper, []byte(script), 0o700); err != nil {
@@ -72,14 +72,14 @@ func preview(t *testing.T, command, root string) {
 		t.Fatal(err)
 	}
 	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
+	_ = l.Close()
 	get := func(page string) string {
 		rsp, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/%s", port, page))
 		if err != nil {
 			return ""
 		}
-		defer rsp.Body.Close()
 		body, _ := io.ReadAll(rsp.Body)
+		_ = rsp.Body.Close()
 		return string(body)
 	}
 	out := &output{}
