@@ -74,9 +74,11 @@ func compose(s sources, log *log.Logger) (*book, error) {
 				if strings.HasPrefix(version, "markdownview.fn.crossplane.io/") || strings.HasSuffix(p.FunctionRef.Name, "function-markdownview") {
 					step = p.Step
 					req.Input, err = structpb.NewStruct(p.Input)
+
 					return true
 				}
 			}
+
 			return false
 		})
 	} else if s.input != "" {

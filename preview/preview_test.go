@@ -81,6 +81,7 @@ func TestLayout(t *testing.T) {
 				if err == nil || err.Error() != tc.problem {
 					t.Errorf("%s\nwant error %q, got %v", tc.reason, tc.problem, err)
 				}
+
 				return
 			}
 			if err != nil {

@@ -25,12 +25,14 @@ type output struct {
 func (o *output) Write(p []byte) (int, error) {
 	o.Lock()
 	defer o.Unlock()
+
 	return o.Buffer.Write(p)
 }
 
 func (o *output) String() string {
 	o.Lock()
 	defer o.Unlock()
+
 	return o.Buffer.String()
 }
 
@@ -80,6 +82,7 @@ func preview(t *testing.T, command, root string) {
 		}
 		body, _ := io.ReadAll(rsp.Body)
 		_ = rsp.Body.Close()
+
 		return string(body)
 	}
 	out := &output{}
@@ -98,6 +101,7 @@ func preview(t *testing.T, command, root string) {
 	cmd := exec.CommandContext(t.Context(), command, xr, "--mdbook", wrapper, fmt.Sprintf("--port=%d", port))
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	cmd.Stdout, cmd.Stderr = out, out
+	cmd.WaitDelay = 10 * time.Second // An mdBook that is left behind holds the output.
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
