@@ -53,6 +53,16 @@ up: $(CONTROL_PLANE) ## Start a cluster with everything installed. NODE=simulate
 down: ## Stop the control plane of "make up".
 	@$(BIN)/controlplane down .
 
+# XR is the file with the MarkdownView, COMPOSITION or INPUT one with the Input of the
+# function, PORT where the book is served, and MDBOOK the command that runs mdBook.
+XR ?= example/xr.yaml
+
+.PHONY: preview
+preview: ## Serve the book of XR=FILE (example/xr.yaml), and follow the file. Needs mdBook.
+	@go build -o $(BIN)/preview ./preview
+	@$(BIN)/preview '$(XR)' $(if $(COMPOSITION),'--composition=$(COMPOSITION)') $(if $(INPUT),'--input=$(INPUT)') \
+		$(if $(PORT),--port=$(PORT)) $(if $(MDBOOK),'--mdbook=$(MDBOOK)')
+
 ##@ Develop
 
 .PHONY: build
@@ -159,7 +169,7 @@ test-book: export BOOKS ?= 200
 test-book: export SEED ?= 1
 
 .PHONY: test-book
-test-book: ## Compare package book with the real mdBook 0.4 and 0.5. Needs Debian.
+test-book: ## Compare package book with the real mdBook 0.4 and 0.5, and test the preview. Needs Debian.
 	@set -e; trixie=$$(test/mdbook.sh trixie); sid=$$(test/mdbook.sh sid); \
 	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
 

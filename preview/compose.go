@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/crossplane-contrib/function-markdownview/fn"
+)
+
+// An object is what must be known of a document to find the MarkdownView in a file,
+// or the Input in a Composition.
+type object struct {
+	Kind string `json:"kind"`
+	Spec struct {
+		Markdowns any `json:"markdowns"`
+		Pipeline  []struct {
+			Step        string                `json:"step"`
+			FunctionRef struct{ Name string } `json:"functionRef"`
+			Input       map[string]any        `json:"input"`
+		} `json:"pipeline"`
+	} `json:"spec"`
+}
+
+// sources are the texts of the files, or why one of them cannot be read.
+type sources struct{ xr, composition, input, problem string }
+
+func load(c *cli) (s sources) {
+	for file, text := range map[string]*string{c.XR: &s.xr, c.Composition: &s.composition, c.Input: &s.input} {
+		if file != "" {
+			raw, err := os.ReadFile(file)
+			if *text = string(raw); err != nil {
+				s.problem = "cannot read files: " + err.Error()
+			}
+		}
+	}
+
+	return s
+}
+
+// compose returns the book that the function composes, or nil if it rejects it. It
+// prints the function's errors and warnings as they are in the cluster: conditions of
+// the MarkdownView, and events.
+func compose(s sources, log *log.Logger) (*book, error) {
+	if s.problem != "" {
+		return nil, errors.New(s.problem)
+	}
+	req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{}}}
+	var err error
+	// Its kind may have another name.
+	req.Observed.Composite.Resource, err = find(s.xr, func(o object) bool { return o.Kind == "MarkdownView" || o.Spec.Markdowns != nil })
+	if err != nil {
+		return nil, fmt.Errorf("cannot read MarkdownView: %w", err)
+	}
+	if m := req.Observed.Composite.Resource.Fields["metadata"].GetStructValue(); m != nil && m.Fields["namespace"] == nil {
+		m.Fields["namespace"] = structpb.NewStringValue("default") // As kubectl does.
+	}
+
+	step := "compose-markdownview"
+	if s.composition != "" {
+		_, err = find(s.composition, func(o object) bool {
+			for _, p := range o.Spec.Pipeline {
+				version, _ := p.Input["apiVersion"].(string)
+				if strings.HasPrefix(version, "markdownview.fn.crossplane.io/") || strings.HasSuffix(p.FunctionRef.Name, "function-markdownview") {
+					step = p.Step
+					req.Input, err = structpb.NewStruct(p.Input)
+
+					return true
+				}
+			}
+
+			return false
+		})
+	} else if s.input != "" {
+		req.Input, err = find(s.input, func(object) bool { return true })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read Input: %w", err)
+	}
+
+	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(context.Background(), req)
+	if err != nil {
+		return nil, err
+	}
+	if rejected := report(rsp, step, log); rejected {
+		return nil, nil //nolint:nilnil // It is printed.
+	}
+
+	return layout(rsp.GetDesired().GetResources())
+}
+
+// find returns the first document of a YAML file that matches.
+func find(text string, match func(object) bool) (*structpb.Struct, error) {
+	for d := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096); ; {
+		var raw json.RawMessage
+		var o object
+		err := d.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			return nil, errors.New("no document of the file has it")
+		}
+		if err == nil && raw != nil {
+			err = json.Unmarshal(raw, &o)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if match(o) {
+			s := &structpb.Struct{}
+
+			return s, s.UnmarshalJSON(raw)
+		}
+	}
+}
+
+// report prints the errors and warnings of a response, and reports if there is an error.
+func report(rsp *fnv1.RunFunctionResponse, step string, log *log.Logger) (rejected bool) {
+	for _, c := range rsp.GetConditions() {
+		switch {
+		case c.GetType() == "Degraded" && c.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE:
+			log.Printf("Degraded=True %s: %s", c.GetReason(), c.GetMessage())
+		case c.GetType() == "BookComplete" && c.GetStatus() == fnv1.Status_STATUS_CONDITION_FALSE:
+			log.Printf("BookComplete=False %s: %s", c.GetReason(), c.GetMessage())
+		}
+	}
+	for _, r := range rsp.GetResults() {
+		switch r.GetSeverity() {
+		case fnv1.Severity_SEVERITY_FATAL:
+			rejected = true
+			log.Printf("Synced=False ReconcileError: cannot compose resources: pipeline step %q returned a fatal result: %s", step, r.GetMessage())
+		case fnv1.Severity_SEVERITY_WARNING:
+			log.Printf("Warning %s: Pipeline step %q: %s", r.GetReason(), step, r.GetMessage())
+		default:
+		}
+	}
+
+	return rejected
+}

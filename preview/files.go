@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// A book is what mdBook finds in a pod: the files of the volume at /book/src, and the
+// variables of the container that mounts it.
+type book struct {
+	files map[string][]byte
+	env   []string
+}
+
+// layout returns the book of composed resources as kubelet lays it out.
+func layout(composed map[string]*fnv1.Resource) (*book, error) {
+	var d appsv1.Deployment
+	configMaps := map[string]map[string][]byte{}
+	for key, r := range composed {
+		raw, err := r.GetResource().MarshalJSON()
+		var cm corev1.ConfigMap
+		switch r.GetResource().GetFields()["kind"].GetStringValue() {
+		case "ConfigMap":
+			err = errors.Join(err, json.Unmarshal(raw, &cm))
+			configMaps[cm.Name] = map[string][]byte{}
+			maps.Copy(configMaps[cm.Name], cm.BinaryData)
+			for name, text := range cm.Data {
+				configMaps[cm.Name][name] = []byte(text)
+			}
+		case "Deployment":
+			err = errors.Join(err, json.Unmarshal(raw, &d))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot decode composed resource %q: %w", key, err)
+		}
+	}
+
+	pod := d.Spec.Template.Spec
+	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+		i := slices.IndexFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == "/book/src" })
+		if i < 0 {
+			continue
+		}
+		b := &book{files: map[string][]byte{}}
+		for _, e := range c.Env {
+			// Kubernetes has "$$" for a dollar.
+			b.env = append(b.env, e.Name+"="+strings.ReplaceAll(e.Value, "$$", "$"))
+		}
+		v := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == c.VolumeMounts[i].Name })
+
+		return b, b.add(pod.Volumes[v], configMaps)
+	}
+
+	return nil, errors.New("cannot find the book: the composed Deployment has no volume at /book/src")
+}
+
+// add adds the files that a volume has from ConfigMaps.
+func (b *book) add(v corev1.Volume, configMaps map[string]map[string][]byte) error {
+	var parts []corev1.VolumeProjection
+	if c := v.ConfigMap; c != nil {
+		parts = []corev1.VolumeProjection{{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: c.LocalObjectReference, Items: c.Items}}}
+	} else if v.Projected != nil {
+		parts = v.Projected.Sources
+	}
+	for _, part := range parts {
+		if part.ConfigMap == nil {
+			continue
+		}
+		content, ok := configMaps[part.ConfigMap.Name]
+		if !ok {
+			return fmt.Errorf("cannot find the book: ConfigMap %q is not composed", part.ConfigMap.Name)
+		}
+		items := part.ConfigMap.Items
+		for key := range content {
+			if part.ConfigMap.Items == nil {
+				items = append(items, corev1.KeyToPath{Key: key, Path: key})
+			}
+		}
+		for _, i := range items {
+			if b.files[i.Path], ok = content[i.Key]; !ok {
+				return fmt.Errorf("cannot find the book: ConfigMap %q has no key %q", part.ConfigMap.Name, i.Key)
+			}
+		}
+	}
+
+	return nil
+}
+
+// write replaces the folder src in a folder. mdBook looks at it every second and must
+// not find half of a book, so it is a symbolic link that changes at once.
+func (b *book) write(dir string) error {
+	files, err := os.MkdirTemp(dir, "files-")
+	if err != nil {
+		return fmt.Errorf("cannot write the book: %w", err)
+	}
+	for name, content := range b.files {
+		file := filepath.Join(files, filepath.FromSlash(name))
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, content, 0o644))
+	}
+	src := filepath.Join(dir, "src")
+	old, _ := os.Readlink(src)
+	if err = errors.Join(err, os.Symlink(filepath.Base(files), files+".link")); err == nil {
+		err = os.Rename(files+".link", src)
+	}
+	if err == nil && old != "" {
+		err = os.RemoveAll(filepath.Join(dir, old))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the book: %w", err)
+	}
+
+	return nil
+}

@@ -1,0 +1,158 @@
+// Command preview serves the book of a MarkdownView from a file, without a cluster:
+// the function composes it, and the mdBook of this machine serves it as a pod would.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+type cli struct {
+	XR          string `arg:""           help:"File with a MarkdownView."                                  name:"xr"`
+	Composition string `help:"File with the Composition whose Input the function gets."                    xor:"input"`
+	Input       string `help:"File with the Input that the function gets."                                 xor:"input"`
+	Port        int    `default:"3000"   help:"Port on localhost for the book."`
+	MDBook      string `default:"mdbook" help:"Command that runs mdBook in the current folder, as one process." name:"mdbook"`
+}
+
+// Run serves the book until SIGINT or SIGTERM.
+func (c *cli) Run() error {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	// mdBook would report it only after the book is said to be served.
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
+	if err != nil {
+		return fmt.Errorf("cannot serve the book: %w: set PORT to a free port", err)
+	}
+	_ = l.Close()
+	dir, err := os.MkdirTemp("", "markdownview-")
+	if err != nil {
+		return fmt.Errorf("cannot make the folder of the book: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+
+	command := append(strings.Fields(c.MDBook), "serve", "--hostname", "127.0.0.1", "--port", strconv.Itoa(c.Port))
+	m := &mdbook{command: command, dir: dir}
+	defer m.stop()
+	p := &preview{cli: c, dir: dir, log: log.New(os.Stdout, "", log.Ltime), serve: func(env []string) error { return m.serve(ctx, env) }}
+	for ctx.Err() == nil {
+		if err := p.poll(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+
+	return nil
+}
+
+// A preview follows the files of a MarkdownView.
+type preview struct {
+	*cli
+
+	dir   string
+	log   *log.Logger
+	serve func(env []string) error
+
+	last    sources
+	serving bool
+}
+
+// poll shows the book if a file has changed since the last poll. While there is an
+// error, it is printed and the last good book stays.
+func (p *preview) poll() error {
+	s := load(p.cli)
+	if s == p.last {
+		return nil
+	}
+	p.last = s
+
+	b, err := compose(s, p.log)
+	if b != nil && err == nil {
+		err = b.write(p.dir)
+	}
+	if err != nil {
+		p.log.Print(err)
+	}
+	switch {
+	case b != nil && err == nil:
+		if err := p.serve(b.env); err != nil {
+			return err
+		}
+		p.serving = true
+		p.log.Printf("%s: %d files at http://localhost:%d", p.XR, len(b.files), p.Port)
+	case p.serving:
+		p.log.Printf("%s: the last good book is still served", p.XR)
+	}
+
+	return nil
+}
+
+// An mdbook is mdBook serving a folder.
+type mdbook struct {
+	command []string
+	dir     string
+	env     []string
+	cancel  context.CancelFunc
+	ended   chan struct{}
+}
+
+// serve starts mdBook, unless it runs already with these variables. It finds changes
+// of the files by itself.
+func (m *mdbook) serve(ctx context.Context, env []string) error {
+	select {
+	case <-m.ended:
+	default:
+		if m.ended != nil && slices.Equal(m.env, env) {
+			return nil
+		}
+	}
+	m.stop()
+
+	ctx, m.cancel = context.WithCancel(ctx)
+	cmd := exec.CommandContext(ctx, m.command[0], m.command[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = m.dir, os.Stdout, os.Stderr
+	// Pods have none of the author's settings. mdBook 0.4 reads RUST_LOG.
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MDBOOK_") })
+	cmd.Env = slices.Concat(cmd.Env, []string{"MDBOOK_LOG=warn", "RUST_LOG=warn"}, env)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("cannot run mdBook: %w: install it (https://rust-lang.github.io/mdBook/guide/installation.html), or set MDBOOK to a command that runs it", err)
+	}
+	ended := make(chan struct{})
+	m.env, m.ended = env, ended
+	go func() {
+		defer close(ended)
+		if err := cmd.Wait(); ctx.Err() == nil {
+			fmt.Printf("mdBook has ended (%v). The next change of a file starts it again.\n", err)
+		}
+	}()
+
+	return nil
+}
+
+// stop returns when mdBook has ended.
+func (m *mdbook) stop() {
+	if m.ended != nil {
+		m.cancel()
+		<-m.ended
+	}
+}
+
+func main() {
+	ctx := kong.Parse(&cli{}, kong.Description("Serves the book of a MarkdownView from a file, and follows the file."))
+	ctx.FatalIfErrorf(ctx.Run())
+}

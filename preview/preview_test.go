@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"log"
+	"os"
+	"path/filepath"
+	"testing"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	"sigs.k8s.io/yaml"
+)
+
+const composed = `
+deployment:
+  kind: Deployment
+  spec:
+    template:
+      spec:
+        containers:
+        - name: proxy
+        - name: mdbook
+          env: [{name: MDBOOK_BOOK__TITLE, value: '"Costs $$1"'}]
+          volumeMounts: [{name: output, mountPath: /book/book}, {name: book, mountPath: /book/src}]
+        volumes: [{name: output, emptyDir: {}}, {name: book, VOLUME}]
+text: {kind: ConfigMap, metadata: {name: text}, data: {SUMMARY.md: summary, a--b.md: page}}
+more: {kind: ConfigMap, metadata: {name: more}, binaryData: {logo.png: AAE=}}
+service: {kind: Service, metadata: {name: text}}
+`
+
+func TestLayout(t *testing.T) {
+	cases := map[string]struct {
+		reason, volume string
+		want           map[string]string
+		problem        string
+	}{
+		"Flat": {
+			reason: "Without items, every key is a file.",
+			volume: "configMap: {name: text}",
+			want:   map[string]string{"SUMMARY.md": "summary", "a--b.md": "page"},
+		},
+		"Items": {
+			reason: "With items, only those are files, at their paths.",
+			volume: "configMap: {name: text, items: [{key: a--b.md, path: a/b.md}]}",
+			want:   map[string]string{"a/b.md": "page"},
+		},
+		"Projected": {
+			reason: "A projected volume has the files of several ConfigMaps, binaries too.",
+			volume: "projected: {sources: [{configMap: {name: text}}, {configMap: {name: more, items: [{key: logo.png, path: img/logo.png}]}}]}",
+			want:   map[string]string{"SUMMARY.md": "summary", "a--b.md": "page", "img/logo.png": "\x00\x01"},
+		},
+		"NoKey": {
+			reason:  "An item without its key would keep the pod from starting.",
+			volume:  "configMap: {name: text, items: [{key: c.md, path: c.md}]}",
+			problem: `cannot find the book: ConfigMap "text" has no key "c.md"`,
+		},
+		"NoConfigMap": {
+			reason:  "A book that is not composed cannot be shown.",
+			volume:  "configMap: {name: other}",
+			problem: `cannot find the book: ConfigMap "other" is not composed`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			objects := map[string]map[string]any{}
+			if err := yaml.Unmarshal(bytes.ReplaceAll([]byte(composed), []byte("VOLUME"), []byte(tc.volume)), &objects); err != nil {
+				t.Fatal(err)
+			}
+			resources := map[string]*fnv1.Resource{}
+			for key, o := range objects {
+				s, err := structpb.NewStruct(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resources[key] = &fnv1.Resource{Resource: s}
+			}
+			b, err := layout(resources)
+			if tc.problem != "" {
+				if err == nil || err.Error() != tc.problem {
+					t.Errorf("%s\nwant error %q, got %v", tc.reason, tc.problem, err)
+				}
+
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s\n%v", tc.reason, err)
+			}
+			got := map[string]string{}
+			for path, content := range b.files {
+				got[path] = string(content)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff([]string{`MDBOOK_BOOK__TITLE="Costs $1"`}, b.env); diff != "" {
+				t.Errorf("variables of mdBook: -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPoll(t *testing.T) {
+	const good = "kind: ConfigMap\n---\napiVersion: a/v1\nkind: Wiki\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Hello}}\n"
+	xr, composition, out := filepath.Join(t.TempDir(), "xr.yaml"), filepath.Join(t.TempDir(), "c.yaml"), &bytes.Buffer{}
+	served := 0
+	p := &preview{
+		cli: &cli{XR: xr, Composition: composition, Port: 3000}, dir: t.TempDir(), log: log.New(out, "", 0),
+		serve: func([]string) error { served++; return nil },
+	}
+	steps := []struct {
+		reason, file, text string
+		want, page         string
+		served             int
+	}{
+		{"There is no Composition yet.", xr, good, "cannot read files: open " + composition + ": no such file or directory\n", "", 0},
+		{
+			"The first document with markdowns is the MarkdownView, and the step has another name for its function.", composition,
+			"kind: Composition\nspec: {pipeline: [{step: other, functionRef: {name: other}}, {step: book, functionRef: {name: team-function-markdownview}}]}\n",
+			xr + ": 2 files at http://localhost:3000\n", "Hello", 1,
+		},
+		{"Nothing has changed.", xr, good, "", "Hello", 1},
+		{
+			"The function rejects the book: the last one stays.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {a.md: Bye}}\n",
+			`Degraded=True InvalidSpec: spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"` + "\n" +
+				`Synced=False ReconcileError: cannot compose resources: pipeline step "book" returned a fatal result: cannot compose MarkdownView "w": spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"` + "\n" +
+				xr + ": the last good book is still served\n", "Hello", 1,
+		},
+		{"Not YAML.", xr, "a: b: c", "cannot read MarkdownView: error converting YAML to JSON: yaml: mapping values are not allowed in this context\n" + xr + ": the last good book is still served\n", "Hello", 1},
+		{"It is good again.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Bye}}\n", xr + ": 2 files at http://localhost:3000\n", "Bye", 2},
+	}
+	for _, s := range steps {
+		if err := os.WriteFile(s.file, []byte(s.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out.Reset()
+		if err := p.poll(); err != nil {
+			t.Fatal(err)
+		}
+		page, _ := os.ReadFile(filepath.Join(p.dir, "src", "a.md"))
+		if diff := cmp.Diff([]any{s.want, s.page, s.served}, []any{out.String(), string(page), served}); diff != "" {
+			t.Errorf("%s\nprinted, page, served: -want +got\n%s", s.reason, diff)
+		}
+	}
+	if entries, _ := os.ReadDir(p.dir); len(entries) != 2 {
+		t.Errorf("the folder of the book has %v, want src and its target", entries)
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// output is what a process has printed.
+type output struct {
+	sync.Mutex
+	bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.Lock()
+	defer o.Unlock()
+
+	return o.Buffer.Write(p)
+}
+
+func (o *output) String() string {
+	o.Lock()
+	defer o.Unlock()
+
+	return o.Buffer.String()
+}
+
+// "make preview" serves the book of a file, follows the file, keeps the last good book,
+// and leaves nothing behind.
+func TestPreview(t *testing.T) {
+	command := filepath.Join(t.TempDir(), "preview")
+	build := exec.Command("go", "build", "-o", command, "./preview")
+	build.Dir = "../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("cannot build preview: %v\n%s", err, out)
+	}
+	for version, m := range mdbooks(t) {
+		t.Run(version, func(t *testing.T) { preview(t, command, string(m)) })
+	}
+}
+
+func preview(t *testing.T, command, root string) {
+	// The mdBook of root finds only what is in root.
+	tmp, err := os.MkdirTemp(root, "preview-") //nolint:usetesting // It must be below the root.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(tmp) })
+	wrapper, xr := filepath.Join(t.TempDir(), "mdbook"), filepath.Join(t.TempDir(), "xr.yaml")
+	script := fmt.Sprintf("#!/bin/sh\nexec unshare --map-root-user --root=%[1]s --wd=\"${PWD#%[1]s}\" mdbook \"$@\"\n", root)
+	if err := os.WriteFile(wrapper, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(files string) {
+		t.Helper()
+		text := "apiVersion: markdownview.fn.crossplane.io/v1alpha1\nkind: MarkdownView\nmetadata: {name: book}\nspec: {markdowns: " + files + "}\n"
+		if err := os.WriteFile(xr, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	_ = l.Close()
+	get := func(page string) string {
+		rsp, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/%s", port, page))
+		if err != nil {
+			return ""
+		}
+		body, _ := io.ReadAll(rsp.Body)
+		_ = rsp.Body.Close()
+
+		return string(body)
+	}
+	out := &output{}
+	eventually := func(reason string, ok func() bool) {
+		t.Helper()
+		for range 300 {
+			if ok() {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		t.Fatalf("%s: not within 30 s; printed:\n%s", reason, out)
+	}
+
+	write(`{SUMMARY.md: "- [A](a.md)", a.md: First text}`)
+	cmd := exec.CommandContext(t.Context(), command, xr, "--mdbook", wrapper, fmt.Sprintf("--port=%d", port))
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.WaitDelay = 10 * time.Second // An mdBook that is left behind holds the output.
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = cmd.Process.Signal(os.Interrupt), cmd.Wait() }()
+	eventually("the book is served", func() bool { return strings.Contains(get("a.html"), "First text") })
+	write(`{SUMMARY.md: "- [B](b.md)", b.md: Second text}`)
+	eventually("a change is served", func() bool { return strings.Contains(get("b.html"), "Second text") })
+
+	write(`{c.md: Third text}`)
+	eventually("an error is printed", func() bool { return strings.Contains(out.String(), "is still served") })
+	if want := "Degraded=True InvalidSpec: "; !strings.Contains(out.String(), want) {
+		t.Errorf("want %q in the output:\n%s", want, out)
+	}
+	// mdBook looks at the files every second.
+	time.Sleep(2 * time.Second)
+	if !strings.Contains(get("b.html"), "Second text") {
+		t.Errorf("a change with an error took the last good book away; printed:\n%s", out)
+	}
+	write(`{SUMMARY.md: "- [C](c.md)", c.md: Third text}`)
+	eventually("the corrected book is served", func() bool { return strings.Contains(get("c.html"), "Third text") })
+
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("ended by Ctrl-C: %v", err)
+	}
+	if page := get("c.html"); page != "" {
+		t.Errorf("mdBook serves after the preview has ended: %s", page)
+	}
+	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+		t.Errorf("files are left behind: %v", left)
+	}
+}
