@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -105,6 +107,12 @@ func Run(ctx context.Context, respond Responder, log Logger, o Options) error {
 	return run(ctx, respond, log, o, t)
 }
 
+// gcPercent is how much the heap may grow before garbage is collected, in percent
+// of what is in use. Little outlives a call, and the slots bound what is in use:
+// with Go's 100 a small call would spend a fifth of its time on collections of the
+// same few megabytes. The memory limit is kept all the same.
+const gcPercent = 250
+
 func run(ctx context.Context, respond Responder, log Logger, o Options, t times) error {
 	if o.MaxRecvMessageSize < 1 || o.MaxRecvMessageSize > maxRequestSize {
 		return fmt.Errorf("cannot accept requests: --max-recv-message-size is %d, must be from 1 to %d MiB", o.MaxRecvMessageSize, maxRequestSize)
@@ -112,6 +120,9 @@ func run(ctx context.Context, respond Responder, log Logger, o Options, t times)
 	limit, err := memlimit.Set(memlimit.WithRatio(0.8))
 	if err != nil {
 		log.Warn("Cannot read the memory limit of the container", "error", err.Error())
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
 	}
 	m := newMetrics()
 
