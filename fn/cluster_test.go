@@ -53,6 +53,9 @@ type cluster struct {
 	// interrupted is how many objects are applied until Crossplane ends. 0 is all.
 	interrupted int
 
+	// noGateway is why the Gateway rejects a route. Empty means that it accepts it.
+	noGateway string
+
 	// writes counts the changes of objects and of the XR's status.
 	writes int
 }
@@ -232,7 +235,7 @@ func (c *cluster) apply(key string, desired object) {
 			"apiVersion": c.xr["apiVersion"], "kind": c.xr["kind"], "name": metadata(c.xr)["name"], "uid": metadata(c.xr)["uid"],
 			"controller": true, "blockOwnerDeletion": true,
 		}}
-		if key == "deployment" {
+		if key == "deployment" || slices.Contains(optional, key) {
 			metadata(live)["generation"] = 1.0
 		}
 		setDefaults(key, live)
@@ -250,7 +253,7 @@ func (c *cluster) apply(key string, desired object) {
 	if reflect.DeepEqual(before, live) {
 		return
 	}
-	if key == "deployment" && !reflect.DeepEqual(before["spec"], live["spec"]) {
+	if (key == "deployment" || slices.Contains(optional, key)) && !reflect.DeepEqual(before["spec"], live["spec"]) {
 		metadata(live)["generation"] = number(metadata(live)["generation"]) + 1
 	}
 	c.touch(live)
@@ -309,7 +312,46 @@ func merged(live, desired any) any {
 
 // step lets the controllers do one thing, and returns whether they did.
 func (c *cluster) step() bool {
-	return c.stepService() || c.stepDeployment()
+	return c.stepService() || c.stepDeployment() || c.stepOptional()
+}
+
+// stepOptional has the controllers of a Gateway, of an Ingress and of disruptions
+// report what they do.
+func (c *cluster) stepOptional() bool {
+	for _, key := range optional {
+		o, ok := c.objects[key]
+		if !ok {
+			continue
+		}
+		status := object{"observedGeneration": metadata(o)["generation"], "disruptionsAllowed": 1.0}
+		switch key {
+		case "ingress":
+			status = object{"loadBalancer": object{"ingress": []any{object{"ip": "192.0.2.1"}}}}
+		case "httproute":
+			status = object{"parents": c.parents(o)}
+		}
+		if !reflect.DeepEqual(o["status"], status) {
+			o["status"] = status
+			c.touch(o)
+
+			return true
+		}
+	}
+
+	return false
+}
+
+// parents is what the controller of a Gateway reports of a route.
+func (c *cluster) parents(route object) []any {
+	var parents []any
+	for _, ref := range child(route, "spec")["parentRefs"].([]any) {
+		ref := clone(ref.(object))
+		setDefault(ref, object{"group": "gateway.networking.k8s.io", "kind": "Gateway", "namespace": metadata(route)["namespace"]})
+		accepted := object{"type": "Accepted", "status": statusOf(c.noGateway == ""), "reason": "Accepted", "message": c.noGateway, "observedGeneration": metadata(route)["generation"]}
+		parents = append(parents, object{"parentRef": ref, "controllerName": "example.com/gateway", "conditions": []any{accepted}})
+	}
+
+	return parents
 }
 
 // stepService gives a LoadBalancer its address.
@@ -448,7 +490,7 @@ func (c *cluster) collect(resources map[string]*fnv1.Resource) {
 		if _, ok := resources[key]; ok {
 			continue
 		}
-		if !isText(key) {
+		if !isText(key) && !slices.Contains(optional, key) {
 			c.t.Errorf("%s is no longer desired: Crossplane would delete it", key)
 		}
 		delete(c.objects, key)
@@ -585,6 +627,17 @@ func (c *cluster) touch(o object) {
 // setDefaults sets the defaults of the API server in a composed resource.
 func setDefaults(key string, o object) {
 	switch key {
+	case "httproute":
+		spec := child(o, "spec")
+		for _, ref := range spec["parentRefs"].([]any) {
+			setDefault(ref.(object), object{"group": "gateway.networking.k8s.io", "kind": "Gateway"})
+		}
+		for _, rule := range spec["rules"].([]any) {
+			setDefault(rule.(object), object{"matches": []any{object{"path": object{"type": "PathPrefix", "value": "/"}}}})
+			for _, ref := range rule.(object)["backendRefs"].([]any) {
+				setDefault(ref.(object), object{"group": "", "kind": "Service", "weight": 1.0})
+			}
+		}
 	case "deployment":
 		spec := child(o, "spec")
 		setDefault(spec, object{"replicas": 1.0, "progressDeadlineSeconds": 600.0, "revisionHistoryLimit": 10.0})

@@ -60,6 +60,9 @@ type composedResource struct {
 	object any
 	// ready returns whether what was observed is ready.
 	ready func(o observed) bool
+	// optional is whether one that was not observed need not have been deleted: the
+	// Input may have asked for it just now.
+	optional bool
 }
 
 // compose returns the desired resources of a valid view, and of what was observed
@@ -100,12 +103,18 @@ func compose(v view, o observed) (*desired, problems) {
 
 	name := v.viewerName()
 	out.resources = []composedResource{
-		{v.configMapPart(text), out.configMap, func(o observed) bool { return o.configMaps[text].ready(out, o.deployment) }},
-		{part{keyDeployment, "apps/v1", "Deployment", name}, out.encoded, func(o observed) bool { return o.deployment.ready(out) }},
-		{part{keyService, "v1", "Service", name}, out.service, func(o observed) bool { return o.service.ready(out) }},
+		{v.configMapPart(text), out.configMap, func(o observed) bool { return o.configMaps[text].ready(out, o.deployment) }, text != out.serving},
+		{part{keyDeployment, "apps/v1", "Deployment", name}, out.encoded, func(o observed) bool { return o.deployment.ready(out) }, false},
+		{part{keyService, "v1", "Service", name}, out.service, func(o observed) bool { return o.service.ready(out) }, false},
 	}
 	if out.kept != nil {
-		out.resources = append(out.resources, composedResource{v.configMapPart(out.serving), out.kept, func(observed) bool { return true }})
+		out.resources = append(out.resources, composedResource{v.configMapPart(out.serving), out.kept, func(observed) bool { return true }, true})
+	}
+	if r, ok := budget(v, o, out); ok {
+		out.resources = append(out.resources, r)
+	}
+	if r, ok := reach(v, out); ok {
+		out.resources = append(out.resources, r)
 	}
 
 	return out, nil

@@ -66,6 +66,8 @@ const (
 	ReasonReplicaFailure = "ReplicaFailure"
 	// ReasonProgressDeadlineExceeded (true): pods do not become available.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonRouteNotAccepted (true): a Gateway rejects the HTTPRoute.
+	ReasonRouteNotAccepted = "RouteNotAccepted"
 	// ReasonAsExpected (false): none of these.
 	ReasonAsExpected = "AsExpected"
 )
@@ -132,6 +134,11 @@ func degraded(v view, o observed, d *desired) condition {
 		}
 	}
 
+	if why := o.route.rejected(); why != "" && v.input.Route != nil {
+		return condition{TypeDegraded, statusTrue, ReasonRouteNotAccepted, fmt.Sprintf("HTTPRoute %s is not served: %s: run kubectl describe httproute -n %s %s",
+			v.viewerName(), strings.TrimSuffix(why, "."), v.namespace(), v.viewerName())}
+	}
+
 	return condition{TypeDegraded, statusFalse, ReasonAsExpected, "No errors found"}
 }
 
@@ -158,11 +165,10 @@ func (v view) unsynced() string {
 }
 
 // missing returns the names of our resources that existed and were not observed.
-// The ConfigMap of a change that has not rolled out need not have existed.
 func missing(d *desired, o observed) []string {
 	var names []string
 	for _, r := range d.resources {
-		if _, ok := o.identities[r.key]; !ok && (r.key != d.text || d.text == d.serving) {
+		if _, ok := o.identities[r.key]; !ok && !r.optional {
 			names = append(names, r.kind+" "+r.name)
 		}
 	}

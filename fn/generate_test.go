@@ -23,9 +23,12 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 		input = nil
 	}
 	dress(s, view, input)
+	if s.Maybe(8) {
+		child(view, "spec")["host"] = sample.Pick(s, "a.books.example.com", "books.example.com", "*.example.com", "a.docs.books.example.com", "")
+	}
 
 	c := newCluster(t, view, input)
-	for _, key := range ours {
+	for _, key := range slices.Concat(ours, optional) {
 		if s.Maybe(4) {
 			continue
 		}
@@ -34,6 +37,9 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	}
 	if d, ok := c.objects["deployment"]; ok && s.Maybe(3) {
 		child(metadata(d), "annotations")["markdownview.fn.crossplane.io/serving"] = sample.Pick(s, append(slices.Sorted(maps.Keys(c.objects)), "configmap-0123456789abcdef", "odd")...)
+	}
+	for s.Maybe(2) && c.stepOptional() {
+		continue
 	}
 	c.remember(s)
 	req := c.request()
@@ -161,7 +167,7 @@ func pipeline(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 		"empty": {},
 	}
 	if s.Maybe(4) {
-		req.Desired.Resources[sample.Pick(s, ours...)] = &fnv1.Resource{
+		req.Desired.Resources[sample.Pick(s, slices.Concat(ours, optional)...)] = &fnv1.Resource{
 			Resource: toStruct(t, object{"apiVersion": "v1", "kind": sample.Pick(s, "Secret", "ConfigMap", "Deployment", "Service")}),
 		}
 	}

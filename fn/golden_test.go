@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 // requested change nothing: law 5 across releases.
 func TestGoldenSettled(t *testing.T) {
 	all := goldenRequests(t)
-	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available"} {
+	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "route-available", "ingress-available"} {
 		req, ok := all[name]
 		if !ok {
 			t.Fatalf("there is no golden request %s", name)
@@ -138,6 +138,32 @@ func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 		}}}}},
 	})
 	out["static-other"] = c.request()
+
+	c = newCluster(t, viewOf(object{"markdowns": book("one"), "replicas": 2.0}), inputWith(object{
+		"podDisruptionBudget": object{},
+		"route": object{
+			"host": "{name}.{namespace}.books.example.com", "annotations": object{"example.com/owner": "docs"},
+			"parentRefs": []any{object{"name": "public", "namespace": "infra", "sectionName": "https"}},
+		},
+	}))
+	c.reconcile()
+	out["route-created"] = c.request()
+	c.settle()
+	out["route-available"] = c.request()
+	c.noGateway = `hostname "sample.docs.books.example.com" does not match the listener.`
+	c.step()
+	out["route-rejected"] = c.request()
+	c.input = inputWith(object{
+		"podDisruptionBudget": object{"minAvailable": "50%"},
+		"ingress":             object{"className": "public", "host": "books.example.com", "tls": object{"secretName": "{name}-tls"}},
+		"allowedHosts":        []any{"*.{namespace}.example.com"},
+	})
+	c.edit(func(spec object) { spec["host"] = "handbook.docs.example.com" })
+	out["ingress-changed"] = c.request()
+	c.settle()
+	out["ingress-available"] = c.request()
+	c.edit(func(spec object) { spec["host"] = "handbook.other.example.com" })
+	out["host-not-allowed"] = c.request()
 
 	return out
 }

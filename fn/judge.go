@@ -47,7 +47,7 @@ func Results() []Result {
 	for _, reason := range []string{ReasonPanic, ReasonResponseTooLarge, ReasonInvalidSpec, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict} {
 		all = append(all, Result{severityFatal, reason})
 	}
-	for _, reason := range []string{ReasonApplyFailed, ReasonMissing, ReasonPaused, ReasonReplicaFailure, ReasonProgressDeadlineExceeded} {
+	for _, reason := range []string{ReasonApplyFailed, ReasonMissing, ReasonPaused, ReasonReplicaFailure, ReasonProgressDeadlineExceeded, ReasonRouteNotAccepted} {
 		all = append(all, Result{severityWarning, reason})
 	}
 	for _, reason := range []string{ReasonAvailable, ReasonRollingOut, ReasonScaledToZero} {

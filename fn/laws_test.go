@@ -41,8 +41,13 @@ func isText(key string) bool {
 	return key == "configmap" || regexp.MustCompile("^configmap-[0-9a-f]{16}$").MatchString(key)
 }
 
+// optional are the keys of the resources that the Input may ask for.
+var optional = []string{"httproute", "ingress", "poddisruptionbudget"}
+
 // isOurs returns whether a resource key is one of ours.
-func isOurs(key string) bool { return isText(key) || slices.Contains(ours, key) }
+func isOurs(key string) bool {
+	return isText(key) || slices.Contains(ours, key) || slices.Contains(optional, key)
+}
 
 // textOf returns the key of the ConfigMap that the desired pods read.
 func textOf(rsp *fnv1.RunFunctionResponse) string {
@@ -111,7 +116,7 @@ func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 	reasons := map[string][]string{
 		"Available/STATUS_CONDITION_TRUE":  {fn.ReasonAvailable, fn.ReasonRollingOut, fn.ReasonScaledToZero},
 		"Available/STATUS_CONDITION_FALSE": {fn.ReasonCreating, fn.ReasonUnavailable},
-		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict, fn.ReasonApplyFailed, fn.ReasonMissing, fn.ReasonPaused, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded},
+		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict, fn.ReasonApplyFailed, fn.ReasonMissing, fn.ReasonPaused, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded, fn.ReasonRouteNotAccepted},
 		"Degraded/STATUS_CONDITION_FALSE":  {fn.ReasonAsExpected},
 	}
 	var types []string
@@ -204,6 +209,7 @@ func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFun
 		}
 	}
 	lawTexts(t, req, rsp)
+	lawOptional(t, req, rsp)
 	if !proto.Equal(req.GetContext(), rsp.GetContext()) {
 		t.Error("law 3: the context changed")
 	}
@@ -222,6 +228,38 @@ func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFun
 		if !slices.Contains(statusFields(req), name) && !proto.Equal(value, status[name]) {
 			t.Errorf("law 3: status field %q of another function changed", name)
 		}
+	}
+}
+
+// lawOptional is law 3 for what the Input asks for beside the usual resources.
+func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	d := rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap()
+	replicas, ok := child(d, "spec")["replicas"].(float64)
+	if !ok {
+		observed := req.GetObserved().GetResources()["deployment"].GetResource().AsMap()
+		if replicas, ok = child(observed, "spec")["replicas"].(float64); !ok && len(observed["spec"].(object)) > 0 {
+			replicas = 1
+		}
+	}
+	input := req.GetInput().AsMap()
+	for key, want := range map[string]bool{
+		"httproute":           input["route"] != nil,
+		"ingress":             input["ingress"] != nil,
+		"poddisruptionbudget": input["podDisruptionBudget"] != nil && replicas >= 2,
+	} {
+		r := rsp.GetDesired().GetResources()[key]
+		if req.GetDesired().GetResources()[key] == nil && want != (r != nil) {
+			t.Errorf("law 3: resource %s: want %t, got %v", key, want, r)
+		}
+		if name := identityOf(r)[2]; want && len(validation.IsDNS1123Subdomain(name)) > 0 {
+			t.Errorf("law 4: name %q of %s", name, key)
+		}
+	}
+	url := rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()["url"].GetStringValue()
+	if public := !strings.Contains(url, ".svc"); slices.Contains(statusFields(req), "url") && public != (input["route"] != nil || input["ingress"] != nil) {
+		t.Errorf("law 8: status.url is %q", url)
 	}
 }
 

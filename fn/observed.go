@@ -17,6 +17,9 @@ type observed struct {
 	configMaps map[string]*observedConfigMap
 	deployment *observedDeployment
 	service    *observedService
+	budget     *observedBudget
+	route      *observedRoute
+	ingress    *observedIngress
 
 	// identities are those of our composed resources by their keys.
 	identities map[string]identity
@@ -30,6 +33,13 @@ type identity struct {
 	Name              string `json:"name"`
 	Namespace         string `json:"namespace"`
 	DeletionTimestamp string `json:"deletionTimestamp"`
+}
+
+// An observedMetadata is that of a resource whose status is about a generation.
+type observedMetadata struct {
+	identity
+
+	Generation int64 `json:"generation"`
 }
 
 type observedConfigMap struct {
@@ -112,6 +122,15 @@ func observe(resources []wire.Entry) (observed, error) {
 		case e.Key == keyService:
 			o.service, err = decodeObserved[observedService](e)
 			o.identities[e.Key] = o.service.Metadata
+		case e.Key == keyBudget:
+			o.budget, err = decodeObserved[observedBudget](e)
+			o.identities[e.Key] = o.budget.Metadata.identity
+		case e.Key == keyRoute:
+			o.route, err = decodeObserved[observedRoute](e)
+			o.identities[e.Key] = o.route.Metadata.identity
+		case e.Key == keyIngress:
+			o.ingress, err = decodeObserved[observedIngress](e)
+			o.identities[e.Key] = o.ingress.Metadata
 		}
 		if err != nil {
 			return o, err

@@ -35,12 +35,14 @@ var statusFields = []v1beta1.StatusField{
 // all that the XRD declares: Crossplane removes a field that a response leaves out.
 type status map[v1beta1.StatusField]any
 
-// urlOf returns where the book is served inside the cluster: at the port of ours
-// that a template may have changed, or at the first when it has taken ours away.
+// urlOf returns where the book is served: at its public address, or inside the
+// cluster.
 func urlOf(v view, ports []corev1.ServicePort) string {
+	if v.host() != "" {
+		return v.publicURL()
+	}
 	url := fmt.Sprintf("http://%s.%s.svc", v.viewerName(), v.namespace())
-	i := max(0, slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Name == portName }))
-	if port := ports[i].Port; port != servicePort {
+	if port := portOf(ports); port != servicePort {
 		return fmt.Sprintf("%s:%d", url, port)
 	}
 

@@ -2,7 +2,6 @@ package fn
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -47,6 +46,8 @@ func validate(req request) problems {
 func (v view) validate() field.ErrorList {
 	errs := v.validateMetadata()
 	errs = append(errs, v.Spec.validate(field.NewPath("spec"))...)
+	errs = append(errs, v.validateHost()...)
+	errs = append(errs, v.validateSecret()...)
 	if v.Spec.ViewerImage != "" && v.input.AllowedImages != nil && !allowed(v.Spec.ViewerImage, v.input.AllowedImages) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "viewerImage"),
 			fmt.Sprintf("%q is not allowed here: name an image that matches %s", short(v.Spec.ViewerImage), choice(v.input.AllowedImages))))
@@ -180,6 +181,8 @@ func (v view) validateInput(at *field.Path) field.ErrorList {
 	errs = append(errs, validateSecrets(in.ImagePullSecrets, at.Child("imagePullSecrets"))...)
 	errs = append(errs, validateService(in, at.Child("service"))...)
 	errs = append(errs, validateServer(in, at.Child("server"))...)
+	errs = append(errs, validateBudget(in.PodDisruptionBudget, at.Child("podDisruptionBudget"))...)
+	errs = append(errs, validateReach(in, at)...)
 	errs = append(errs, metav1validation.ValidateLabels(in.Labels, at.Child("labels"))...)
 	for name := range (view{}).selector() {
 		if _, ok := in.Labels[name]; ok {
@@ -239,13 +242,16 @@ func validateSecrets(secrets []corev1.LocalObjectReference, at *field.Path) fiel
 func validateService(in v1beta1.Input, at *field.Path) field.ErrorList {
 	errs := validateEnum(in.Service.Type, at.Child("type"),
 		corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer)
-	errs = append(errs, validateAnnotations(in.Service.Annotations, at.Child("annotations"))...)
 
-	all := map[string]string{}
-	maps.Copy(all, in.Annotations)
-	maps.Copy(all, in.Service.Annotations)
-	if err := apivalidation.ValidateAnnotationsSize(all); err != nil {
-		errs = append(errs, field.Forbidden(at.Child("annotations"), "together with input.annotations the "+err.Error()))
+	return append(errs, validateAllAnnotations(in.Annotations, in.Service.Annotations, at.Child("annotations"))...)
+}
+
+// validateAllAnnotations returns the errors of the annotations of one resource,
+// alone and together with those of all.
+func validateAllAnnotations(all, some map[string]string, at *field.Path) field.ErrorList {
+	errs := validateAnnotations(some, at)
+	if err := apivalidation.ValidateAnnotationsSize(union(all, some)); err != nil {
+		errs = append(errs, field.Forbidden(at, "together with input.annotations the "+err.Error()))
 	}
 
 	return errs

@@ -54,6 +54,8 @@ type spec struct {
 	Replicas *int32 `json:"replicas"`
 	// ViewerImage is the mdBook image. Empty means the default of the Input.
 	ViewerImage string `json:"viewerImage"`
+	// Host is where the book is reached. Empty means as the Input says.
+	Host string `json:"host"`
 	// Resources of the viewer container, over those of the Input.
 	Resources v1beta1.Resources `json:"resources"`
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // Input of the function. Every field is optional, and so is the Input.
@@ -82,6 +83,30 @@ type Input struct {
 	// the two ways at any time; that is a rollout.
 	// +optional
 	ImmutableConfigMaps bool `json:"immutableConfigMaps,omitempty"`
+
+	// PodDisruptionBudget composes one for every MarkdownView of two replicas or
+	// more, whoever sets their number. {} allows one pod at a time to be evicted.
+	// +optional
+	PodDisruptionBudget *PodDisruptionBudget `json:"podDisruptionBudget,omitempty"`
+
+	// Route composes an HTTPRoute of Gateway API, through which the book is reached
+	// from outside of the cluster; status.url is that address. The MarkdownView is
+	// ready when every Gateway has accepted it. Crossplane needs a ClusterRole for
+	// this, as for podDisruptionBudget and ingress: see example/production/rbac.yaml.
+	// +optional
+	Route *Route `json:"route,omitempty"`
+
+	// Ingress composes an Ingress, in place of a route. The MarkdownView is ready
+	// when the Ingress has an address.
+	// +optional
+	Ingress *Ingress `json:"ingress,omitempty"`
+
+	// AllowedHosts are patterns, one of which spec.host must match, in place of the
+	// host of the route or of the ingress. "*" matches any text without ".", and
+	// {name} and {namespace} are those of the MarkdownView: "*.{namespace}.example.com"
+	// keeps hosts of other namespaces safe. Absent or empty allows no spec.host.
+	// +optional
+	AllowedHosts []string `json:"allowedHosts,omitempty"`
 
 	// Labels of all three composed resources. They never reach the selector,
 	// and cannot replace a label that the selector uses.
@@ -174,6 +199,90 @@ type Service struct {
 	// Annotations of the Service alone.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// PodDisruptionBudget limits how many pods are evicted at a time, such as by the
+// drain of a node. At most one of its fields may be set.
+type PodDisruptionBudget struct {
+	// MaxUnavailable is how many pods may be missing: a number or a percentage.
+	// Defaults to 1 where minAvailable is absent.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+
+	// MinAvailable is how many pods must stay: a number or a percentage.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
+}
+
+// Route is an HTTPRoute of Gateway API (gateway.networking.k8s.io/v1).
+type Route struct {
+	// ParentRefs are the Gateways that serve the books.
+	// +kubebuilder:validation:MinItems=1
+	ParentRefs []ParentRef `json:"parentRefs"`
+
+	// Host of each book: a pattern with {name} and {namespace}, which are those of
+	// the MarkdownView, such as "{name}.{namespace}.books.example.com". With a dot
+	// between them no two MarkdownViews have the same host. Required without
+	// allowedHosts; without it every MarkdownView must have spec.host.
+	// +optional
+	Host string `json:"host,omitempty"`
+
+	// Scheme of status.url. TLS ends at the listener of the Gateway, so the
+	// platform team knows it. Defaults to https.
+	// +optional
+	// +kubebuilder:validation:Enum=http;https
+	Scheme string `json:"scheme,omitempty"`
+
+	// Annotations of the HTTPRoute alone.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// A ParentRef names a Gateway.
+type ParentRef struct {
+	// Name of the Gateway.
+	Name string `json:"name"`
+
+	// Namespace of the Gateway. Defaults to that of the MarkdownView.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// SectionName is the listener of the Gateway. Defaults to all.
+	// +optional
+	SectionName string `json:"sectionName,omitempty"`
+
+	// Port is that of the listeners of the Gateway. Defaults to all.
+	// +optional
+	Port int32 `json:"port,omitempty"`
+}
+
+// Ingress is an Ingress (networking.k8s.io/v1).
+type Ingress struct {
+	// ClassName is the class of the Ingress. Defaults to that of the cluster.
+	// +optional
+	ClassName string `json:"className,omitempty"`
+
+	// Host of each book, as that of a route.
+	// +optional
+	Host string `json:"host,omitempty"`
+
+	// TLS makes status.url https. {} leaves the certificate to the controller.
+	// +optional
+	TLS *IngressTLS `json:"tls,omitempty"`
+
+	// Annotations of the Ingress alone.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// IngressTLS is where the certificate of an Ingress is.
+type IngressTLS struct {
+	// SecretName of the certificate, in the namespace of the MarkdownView: a
+	// pattern as that of a host, such as "{name}-tls".
+	// +optional
+	SecretName string `json:"secretName,omitempty"`
 }
 
 // A StatusField is a field of the XR's status that the function writes.

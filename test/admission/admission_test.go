@@ -107,6 +107,10 @@ func refusals() map[string]struct {
 			spec: with(map[string]any{"viewerImage": "Peaceiris/mdBook"}),
 			want: `spec.viewerImage: Invalid value: "Peaceiris/mdBook": spec.viewerImage is not an image reference: write registry/repository:tag, such as "docker.io/peaceiris/mdbook:v0.5.0", or leave it out`,
 		},
+		"A `host` that is no host name": {
+			spec: with(map[string]any{"host": "Handbook_1.example.com"}),
+			want: `spec.host: Invalid value: "Handbook_1.example.com": spec.host is not a host name: write one such as "handbook.example.com", or leave it out`,
+		},
 		"A `viewerImage` of more than 512 characters": {
 			spec: with(map[string]any{"viewerImage": strings.Repeat("x", 513)}),
 			want: `spec.viewerImage: Too long: may not be more than 512 bytes`,
@@ -206,6 +210,8 @@ func TestAdmitted(t *testing.T) {
 		"FewReplicas":    {reason: "One viewer is the least.", spec: with(map[string]any{"replicas": 1})},
 		"MostReplicas":   {reason: "Five viewers are the most.", spec: with(map[string]any{"replicas": 5})},
 		"TutorialsImage": {reason: "The sample of the tutorial names its image so.", spec: with(map[string]any{"viewerImage": "peaceiris/mdbook:latest"})},
+		"Host":           {reason: "A host name has letters, digits, dashes and dots.", spec: with(map[string]any{"host": "1-handbook.team-a.books.example.com"})},
+		"DefaultHost":    {reason: "Helm and kustomize write an empty text for a default.", spec: with(map[string]any{"host": ""})},
 		"DefaultImage":   {reason: "Helm and kustomize write an empty text for a default.", spec: with(map[string]any{"viewerImage": ""})},
 		"Resources": {reason: "A limit may equal its request, however it is written.", spec: with(map[string]any{"resources": map[string]any{
 			"requests": map[string]any{"cpu": "100m", "memory": "1Gi", "ephemeral-storage": 0},

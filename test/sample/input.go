@@ -22,6 +22,9 @@ func (s *Source) Input() map[string]any {
 		map[string]any{"type": "NodePort"},
 		map[string]any{"type": "LoadBalancer", "annotations": map[string]any{"example.com/scheme": "internal"}},
 		map[string]any{"annotations": map[string]any{"a": "", "b": "x\ny"}}))
+	set("podDisruptionBudget", Pick(s,
+		map[string]any{}, map[string]any{"maxUnavailable": float64(2)}, map[string]any{"maxUnavailable": "50%"}, map[string]any{"minAvailable": float64(0)}, map[string]any{"minAvailable": "100%"}))
+	s.reach(in)
 	set("immutableConfigMaps", Pick(s, true, false))
 	set("labels", Pick(s, map[string]any{"team": "docs"}, map[string]any{"example.com/a.b_c": "", "app.kubernetes.io/part-of": "A_b.c-1"}))
 	set("annotations", Pick(s, map[string]any{"example.com/owner": "docs@example.com"}, map[string]any{"note": "一\t"}))
@@ -36,6 +39,37 @@ func (s *Source) Input() map[string]any {
 	set("metadata", map[string]any{"name": "input"})
 
 	return in
+}
+
+// reach lets the books be reached from outside of the cluster.
+func (s *Source) reach(in map[string]any) {
+	out := map[string]any{"host": Pick(s, "{namespace}.books.example.com", "books.example.com", "{namespace}.x-1.example")}
+	if s.Maybe(3) {
+		out["annotations"] = map[string]any{"example.com/dns": "yes"}
+	}
+	switch s.Below(6) {
+	case 4:
+		in["route"] = out
+		out["parentRefs"] = Pick(s,
+			[]any{map[string]any{"name": "public"}},
+			[]any{map[string]any{"name": "public", "namespace": "infra", "sectionName": "https", "port": float64(443)}, map[string]any{"name": "intern.al"}})
+		if s.Maybe(2) {
+			out["scheme"] = Pick(s, "http", "https")
+		}
+	case 5:
+		in["ingress"] = out
+		if s.Maybe(2) {
+			out["className"] = "nginx"
+		}
+		if s.Maybe(2) {
+			out["tls"] = Pick(s, map[string]any{}, map[string]any{"secretName": "tls-{namespace}"})
+		}
+	default:
+		return
+	}
+	if s.Maybe(2) {
+		in["allowedHosts"] = Pick(s, []any{"*.books.example.com", "books.example.com"}, []any{"*.{namespace}.books.example.com"}, []any{})
+	}
 }
 
 func (s *Source) server() map[string]any {

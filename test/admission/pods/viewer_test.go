@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/utils/ptr"
@@ -96,6 +97,37 @@ func TestOpenShiftViewers(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{}, violations(t, api.LevelRestricted, &template)); diff != "" {
 		t.Errorf("violations: -want, +got:\n%s", diff)
+	}
+}
+
+// TestProductionViewers checks the pods of the Composition for production, in which
+// a web server serves the book.
+func TestProductionViewers(t *testing.T) {
+	composition := read[xpv1.Composition](t, "composition.yaml", "Composition", "markdownview-production")
+	template := compose(t, composition.Spec.Pipeline[0].Input.Raw).Spec.Template
+	if len(template.Spec.InitContainers) != 1 || len(template.Spec.Containers) != 1 {
+		t.Fatalf("want mdBook and a web server, got %v and %v", template.Spec.InitContainers, template.Spec.Containers)
+	}
+	if diff := cmp.Diff([]string{}, violations(t, api.LevelRestricted, &template)); diff != "" {
+		t.Errorf("violations: -want, +got:\n%s", diff)
+	}
+}
+
+// TestProductionRole checks that Crossplane may compose everything that the
+// Compositions for production ask for.
+func TestProductionRole(t *testing.T) {
+	role := read[rbacv1.ClusterRole](t, "rbac.yaml", "ClusterRole", "crossplane-markdownview-delivery")
+	if role.Labels["rbac.crossplane.io/aggregate-to-crossplane"] != "true" {
+		t.Error("the role is not Crossplane's")
+	}
+	got := map[string][]string{}
+	for _, rule := range role.Rules {
+		got[rule.APIGroups[0]+"/"+rule.Resources[0]] = rule.Verbs
+	}
+	verbs := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
+	want := map[string][]string{"policy/poddisruptionbudgets": verbs, "gateway.networking.k8s.io/httproutes": verbs, "networking.k8s.io/ingresses": verbs}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rules: -want, +got:\n%s", diff)
 	}
 }
 

@@ -1,0 +1,428 @@
+package fn
+
+import (
+	"cmp"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+)
+
+// How a book is reached from outside of the cluster: by an HTTPRoute or by an
+// Ingress. These keys are permanent as the other keys are.
+const (
+	keyRoute   = "httproute"
+	keyIngress = "ingress"
+)
+
+// The types hold what we own of an HTTPRoute and of an Ingress. The module of the
+// one would be new, and the types of the other would link more of Kubernetes.
+
+type httpRoute struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec routeSpec `json:"spec"`
+}
+
+type routeSpec struct {
+	ParentRefs []v1beta1.ParentRef `json:"parentRefs"`
+	Hostnames  []string            `json:"hostnames"`
+	Rules      []routeRule         `json:"rules"`
+}
+
+type routeRule struct {
+	BackendRefs []backendRef `json:"backendRefs"`
+}
+
+type backendRef struct {
+	Name string `json:"name"`
+	Port int32  `json:"port"`
+}
+
+type ingress struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec ingressSpec `json:"spec"`
+}
+
+type ingressSpec struct {
+	IngressClassName string        `json:"ingressClassName,omitempty"`
+	Rules            []ingressRule `json:"rules"`
+	TLS              []ingressTLS  `json:"tls"`
+}
+
+type ingressRule struct {
+	Host string `json:"host"`
+	HTTP struct {
+		Paths []ingressPath `json:"paths"`
+	} `json:"http"`
+}
+
+type ingressPath struct {
+	Path     string `json:"path"`
+	PathType string `json:"pathType"`
+	Backend  struct {
+		Service struct {
+			Name string `json:"name"`
+			Port struct {
+				Number int32 `json:"number"`
+			} `json:"port"`
+		} `json:"service"`
+	} `json:"backend"`
+}
+
+type ingressTLS struct {
+	Hosts      []string `json:"hosts"`
+	SecretName string   `json:"secretName,omitempty"`
+}
+
+// reach returns the HTTPRoute or the Ingress of a view, if the Input has one.
+func reach(v view, d *desired) (composedResource, bool) {
+	switch {
+	case v.input.Route != nil:
+		return route(v, d), true
+	case v.input.Ingress != nil:
+		return ingressOf(v, d), true
+	default:
+		return composedResource{}, false
+	}
+}
+
+func route(v view, d *desired) composedResource {
+	r := &httpRoute{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "gateway.networking.k8s.io/v1", Kind: "HTTPRoute"},
+		ObjectMeta: v.metadata(v.viewerName(), v.input.Route.Annotations),
+		Spec: routeSpec{
+			ParentRefs: v.input.Route.ParentRefs,
+			Hostnames:  []string{v.host()},
+			Rules:      []routeRule{{BackendRefs: []backendRef{{Name: v.viewerName(), Port: portOf(d.service.Spec.Ports)}}}},
+		},
+	}
+
+	return composedResource{
+		part:     part{keyRoute, r.APIVersion, r.Kind, r.Name},
+		object:   r,
+		ready:    func(o observed) bool { return o.route.ready(v) },
+		optional: true,
+	}
+}
+
+func ingressOf(v view, d *desired) composedResource {
+	in := v.input.Ingress
+	var at ingressPath
+	at.Path, at.PathType = "/", "Prefix"
+	at.Backend.Service.Name = v.viewerName()
+	at.Backend.Service.Port.Number = portOf(d.service.Spec.Ports)
+	rule := ingressRule{Host: v.host()}
+	rule.HTTP.Paths = []ingressPath{at}
+
+	i := &ingress{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "Ingress"},
+		ObjectMeta: v.metadata(v.viewerName(), in.Annotations),
+		Spec:       ingressSpec{IngressClassName: in.ClassName, Rules: []ingressRule{rule}},
+	}
+	if in.TLS != nil {
+		i.Spec.TLS = []ingressTLS{{Hosts: []string{v.host()}, SecretName: v.filled(in.TLS.SecretName)}}
+	}
+
+	return composedResource{
+		part:     part{keyIngress, i.APIVersion, i.Kind, i.Name},
+		object:   i,
+		ready:    func(o observed) bool { return o.ingress.ready() },
+		optional: true,
+	}
+}
+
+// portOf returns the port of a Service that serves the book: ours, which a template
+// may have changed, or the first when it has taken ours away.
+func portOf(ports []corev1.ServicePort) int32 {
+	return ports[max(0, slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Name == portName }))].Port
+}
+
+// hostPattern is the pattern of the Input for hosts. Both are empty without one.
+func (v view) hostPattern() (pattern string, at *field.Path) {
+	switch in := field.NewPath("input"); {
+	case v.input.Route != nil:
+		return v.input.Route.Host, in.Child("route", "host")
+	case v.input.Ingress != nil:
+		return v.input.Ingress.Host, in.Child("ingress", "host")
+	default:
+		return "", nil
+	}
+}
+
+// host is where the book is reached from outside of the cluster. Empty means
+// nowhere.
+func (v view) host() string {
+	pattern, at := v.hostPattern()
+	if at == nil {
+		return ""
+	}
+
+	return cmp.Or(v.Spec.Host, v.filled(pattern))
+}
+
+// publicURL is the address of a host.
+func (v view) publicURL() string {
+	scheme := "http"
+	if v.input.Route != nil && v.input.Route.Scheme != "http" || v.input.Ingress != nil && v.input.Ingress.TLS != nil {
+		scheme = "https"
+	}
+
+	return scheme + "://" + v.host()
+}
+
+// filled returns a pattern of the Input with the name and the namespace in it.
+func (v view) filled(pattern string) string {
+	return strings.NewReplacer("{name}", v.Metadata.Name, "{namespace}", v.namespace()).Replace(pattern)
+}
+
+type observedRoute struct {
+	Metadata observedMetadata `json:"metadata"`
+	Status   struct {
+		Parents []observedParent `json:"parents"`
+	} `json:"status"`
+}
+
+// An observedParent is what the controller of a gateway reports of a route.
+type observedParent struct {
+	ParentRef  v1beta1.ParentRef `json:"parentRef"`
+	Conditions []struct {
+		condition
+
+		ObservedGeneration int64 `json:"observedGeneration"`
+	} `json:"conditions"`
+}
+
+// ready returns whether every gateway has accepted the route as it is now.
+func (o *observedRoute) ready(v view) bool {
+	if o == nil || o.Metadata.DeletionTimestamp != "" {
+		return false
+	}
+	for _, ref := range v.input.Route.ParentRefs {
+		if !slices.ContainsFunc(o.Status.Parents, func(p observedParent) bool {
+			accepted, _ := p.state(o.Metadata.Generation)
+
+			return accepted && isParent(v, ref, p.ParentRef)
+		}) {
+			return false
+		}
+	}
+
+	return true
+}
+
+// rejected returns why a gateway does not serve the route as it is now. Empty means
+// that none has said so.
+func (o *observedRoute) rejected() string {
+	if o == nil {
+		return ""
+	}
+	for _, p := range o.Status.Parents {
+		if _, why := p.state(o.Metadata.Generation); why != "" {
+			return why
+		}
+	}
+
+	return ""
+}
+
+// state returns whether a gateway has accepted a generation of a route, and why not
+// where it has decided so.
+func (p observedParent) state(generation int64) (accepted bool, why string) {
+	for _, c := range p.Conditions {
+		switch {
+		case c.ObservedGeneration < generation:
+		case c.Status == statusFalse && (c.Type == "Accepted" || c.Type == "ResolvedRefs"):
+			return false, cmp.Or(line(c.Message), line(c.Reason), c.Type+" is False")
+		case c.Type == "Accepted" && c.Status == statusTrue:
+			accepted = true
+		}
+	}
+
+	return accepted, ""
+}
+
+// isParent returns whether a controller reports about a parent of ours. It may write
+// out the namespace, which defaults to that of the route.
+func isParent(v view, ours, theirs v1beta1.ParentRef) bool {
+	ours.Namespace = cmp.Or(ours.Namespace, v.namespace())
+	theirs.Namespace = cmp.Or(theirs.Namespace, v.namespace())
+
+	return ours == theirs
+}
+
+type observedIngress struct {
+	Metadata identity `json:"metadata"`
+	Status   struct {
+		LoadBalancer struct {
+			Ingress []struct{} `json:"ingress"`
+		} `json:"loadBalancer"`
+	} `json:"status"`
+}
+
+// ready returns whether the Ingress has an address.
+func (o *observedIngress) ready() bool {
+	return o != nil && o.Metadata.DeletionTimestamp == "" && len(o.Status.LoadBalancer.Ingress) > 0
+}
+
+// validateSecret returns an error for a name that does not fit into the name of the
+// Secret of an Ingress.
+func (v view) validateSecret() field.ErrorList {
+	if v.input.Ingress == nil || v.input.Ingress.TLS == nil || len(v.filled(v.input.Ingress.TLS.SecretName)) <= validation.DNS1123SubdomainMaxLength {
+		return nil
+	}
+
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), short(v.Metadata.Name), "does not fit into the name of the Secret of the Ingress: choose a shorter name")}
+}
+
+// validateHost returns the errors of the host of a view, in its spec and, where the
+// Input has a pattern, in its name.
+func (v view) validateHost() field.ErrorList {
+	pattern, input := v.hostPattern()
+	at := field.NewPath("spec", "host")
+	switch host := v.Spec.Host; {
+	case host == "" && (input == nil || pattern == "" && len(v.input.AllowedHosts) == 0):
+		return nil // An error of the Input, or none.
+	case host == "" && pattern == "":
+		return field.ErrorList{field.Required(at, "name the host at which the book is reached: "+choice(v.input.AllowedHosts))}
+	case host == "":
+		if example := (view{xr: exampleXR()}); !isHost(example.filled(pattern)) || isHost(v.filled(pattern)) {
+			return nil // An error of the Input, or none.
+		}
+
+		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), short(v.Metadata.Name), "does not fit into a host name: "+
+			short(v.filled(pattern))+" has more than 253 characters, or more than 63 between two dots: choose a shorter name")}
+	case !isHost(host):
+		return field.ErrorList{field.Invalid(at, short(host), `must be a host name such as "handbook.example.com"`)}
+	case input == nil || !slices.ContainsFunc(v.input.AllowedHosts, v.allowsHost):
+		return field.ErrorList{field.Forbidden(at, "is not allowed here: name a host that matches "+choice(v.input.AllowedHosts))}
+	default:
+		return nil
+	}
+}
+
+// allowsHost returns whether the host of a spec matches a pattern, in which "*"
+// stands for any text without a dot.
+func (v view) allowsHost(pattern string) bool {
+	slashes := func(s string) string { return strings.ReplaceAll(s, ".", "/") }
+	ok, err := path.Match(slashes(v.filled(pattern)), slashes(v.Spec.Host))
+
+	return ok && err == nil
+}
+
+// isHost returns whether a text is the name of a host.
+func isHost(host string) bool {
+	for label := range strings.SplitSeq(host, ".") {
+		if len(label) > validation.DNS1123LabelMaxLength {
+			return false
+		}
+	}
+	_, err := netip.ParseAddr(host)
+
+	return err != nil && len(validation.IsDNS1123Subdomain(host)) == 0
+}
+
+// exampleXR is an XR whose name and namespace fit into every pattern that is valid.
+func exampleXR() xr {
+	var example xr
+	example.Metadata.Name, example.Metadata.Namespace = "a", "b"
+
+	return example
+}
+
+func validateReach(in v1beta1.Input, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if in.Route != nil && in.Ingress != nil {
+		errs = append(errs, field.Forbidden(at.Child("ingress"), "set route or ingress, not both"))
+	}
+	if in.AllowedHosts != nil && in.Route == nil && in.Ingress == nil {
+		errs = append(errs, field.Forbidden(at.Child("allowedHosts"), "has no effect without route or ingress: set one of them"))
+	}
+	for i, p := range in.AllowedHosts {
+		errs = append(errs, validateHostPattern(strings.ReplaceAll(p, "*", "a"), p, at.Child("allowedHosts").Index(i))...)
+	}
+	if r := in.Route; r != nil {
+		errs = append(errs, validateRoute(*r, len(in.AllowedHosts) > 0, at.Child("route"))...)
+		errs = append(errs, validateAllAnnotations(in.Annotations, r.Annotations, at.Child("route", "annotations"))...)
+	}
+	if i := in.Ingress; i != nil {
+		errs = append(errs, validateIngress(*i, len(in.AllowedHosts) > 0, at.Child("ingress"))...)
+		errs = append(errs, validateAllAnnotations(in.Annotations, i.Annotations, at.Child("ingress", "annotations"))...)
+	}
+
+	return errs
+}
+
+func validateRoute(r v1beta1.Route, optional bool, at *field.Path) field.ErrorList {
+	errs := validateOptionalHost(r.Host, optional, at.Child("host"))
+	errs = append(errs, validateEnum(r.Scheme, at.Child("scheme"), "http", "https")...)
+	if len(r.ParentRefs) == 0 {
+		errs = append(errs, field.Required(at.Child("parentRefs"), "name the Gateway that serves the books"))
+	}
+	for i, ref := range r.ParentRefs {
+		at := at.Child("parentRefs").Index(i)
+		errs = append(errs, validateName(ref.Name, true, at.Child("name"))...)
+		errs = append(errs, validateName(ref.SectionName, false, at.Child("sectionName"))...)
+		if ref.Namespace != "" && len(validation.IsDNS1123Label(ref.Namespace)) > 0 {
+			errs = append(errs, field.Invalid(at.Child("namespace"), short(ref.Namespace), "must be the name of a namespace"))
+		}
+		if ref.Port != 0 && len(validation.IsValidPortNum(int(ref.Port))) > 0 {
+			errs = append(errs, field.Invalid(at.Child("port"), ref.Port, "must be between 1 and 65535"))
+		}
+		if slices.Contains(r.ParentRefs[:i], ref) {
+			errs = append(errs, field.Duplicate(at, field.OmitValueType{}))
+		}
+	}
+
+	return errs
+}
+
+func validateIngress(i v1beta1.Ingress, optional bool, at *field.Path) field.ErrorList {
+	errs := validateOptionalHost(i.Host, optional, at.Child("host"))
+	errs = append(errs, validateName(i.ClassName, false, at.Child("className"))...)
+	if i.TLS != nil {
+		errs = append(errs, validateName((view{xr: exampleXR()}).filled(i.TLS.SecretName), false, at.Child("tls", "secretName"))...)
+	}
+
+	return errs
+}
+
+func validateName(name string, required bool, at *field.Path) field.ErrorList {
+	switch {
+	case name == "" && required:
+		return field.ErrorList{field.Required(at, "")}
+	case name != "" && len(validation.IsDNS1123Subdomain(name)) > 0:
+		return field.ErrorList{field.Invalid(at, short(name), "must be the name of a resource")}
+	default:
+		return nil
+	}
+}
+
+func validateOptionalHost(pattern string, optional bool, at *field.Path) field.ErrorList {
+	switch {
+	case pattern != "":
+		return validateHostPattern(pattern, pattern, at)
+	case optional:
+		return nil
+	default:
+		return field.ErrorList{field.Required(at, `write a pattern such as "{name}.{namespace}.books.example.com", or allowedHosts`)}
+	}
+}
+
+func validateHostPattern(example, pattern string, at *field.Path) field.ErrorList {
+	if isHost((view{xr: exampleXR()}).filled(example)) {
+		return nil
+	}
+
+	return field.ErrorList{field.Invalid(at, short(pattern), `must be a host name with {name} or {namespace} in it, such as "{name}.{namespace}.books.example.com"`)}
+}
