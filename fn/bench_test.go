@@ -28,15 +28,46 @@ func servedBook(t testing.TB, size int) *fnv1.RunFunctionRequest {
 		t.Fatalf("cannot decode the golden request: %v", err)
 	}
 
-	files := map[string]any{"SUMMARY.md": strings.Repeat("x", size/10)}
+	files := map[string]any{}
+	summary := strings.Builder{}
 	for i := range 9 {
-		files[fmt.Sprintf("chapter-%d.md", i)] = strings.Repeat("x", size/10)
+		fmt.Fprintf(&summary, "- [Chapter](chapter-%d.md)\n", i)
+		files[fmt.Sprintf("chapter-%d.md", i)] = strings.Repeat("*x* ", size/10/4)
 	}
-	xr := req.GetObserved().GetComposite().GetResource()
-	xr.GetFields()["spec"].GetStructValue().GetFields()["markdowns"] = valueOf(t, files)
-	req.GetObserved().GetResources()[keyConfigMap].GetResource().GetFields()["data"] = valueOf(t, files)
+	fmt.Fprintf(&summary, "\n%s\n", strings.Repeat("x", size/10))
+	files["SUMMARY.md"] = summary.String()
+	settle(t, req, map[string]any{"markdowns": files, "replicas": 2})
 
 	return req
+}
+
+// settle makes of a request one for a MarkdownView that is served with a spec.
+func settle(t testing.TB, req *fnv1.RunFunctionRequest, spec map[string]any) {
+	t.Helper()
+	xr := req.GetObserved().GetComposite().GetResource()
+	xr.GetFields()["spec"] = valueOf(t, spec)
+	rsp, err := New(logging.NewNopLogger(), 0).RunFunction(t.Context(), req)
+	if err != nil || len(rsp.GetDesired().GetResources()) == 0 {
+		t.Fatalf("cannot compose the spec: %v, %v", err, rsp.GetResults())
+	}
+	for _, key := range []string{keyConfigMap, keyDeployment} {
+		live := req.GetObserved().GetResources()[key].GetResource().GetFields()
+		for name, value := range rsp.GetDesired().GetResources()[key].GetResource().GetFields() {
+			if name != "metadata" {
+				live[name] = value
+			}
+		}
+	}
+	annotations := rsp.GetDesired().GetResources()[keyDeployment].GetResource().GetFields()["metadata"].GetStructValue().GetFields()["annotations"]
+	if annotations != nil {
+		req.GetObserved().GetResources()[keyDeployment].GetResource().GetFields()["metadata"].GetStructValue().Fields["annotations"] = annotations
+	}
+	var conditions []any
+	for _, c := range rsp.GetConditions() {
+		status := map[fnv1.Status]string{fnv1.Status_STATUS_CONDITION_TRUE: "True", fnv1.Status_STATUS_CONDITION_FALSE: "False"}[c.GetStatus()]
+		conditions = append(conditions, map[string]any{"type": c.GetType(), "status": status, "reason": c.GetReason(), "message": c.GetMessage()})
+	}
+	xr.GetFields()["status"] = valueOf(t, map[string]any{"conditions": conditions})
 }
 
 func valueOf(t testing.TB, v any) *structpb.Value {
@@ -76,6 +107,45 @@ func TestTextIsShared(t *testing.T) {
 	if most := small + 32<<10; large > most {
 		t.Errorf("bytes that a call with 900 KiB of text allocates: want at most %d, about as many as with 40 KiB, got %d", most, large)
 	}
+}
+
+// TestBookIsParsedOnce checks that a book that is served is not parsed again: a call
+// allocates less than a parser would.
+func TestBookIsParsedOnce(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		spec   map[string]any
+	}{
+		"Complete":   {reason: "A book without problems", spec: map[string]any{"markdowns": parts("- [A](a.md)")}},
+		"Incomplete": {reason: "A book whose problems are described again", spec: map[string]any{"markdowns": parts("- [B](b.md)")}},
+		"Generated":  {reason: "A book whose SUMMARY.md is generated", spec: map[string]any{"markdowns": parts(""), "summary": "Auto"}},
+		"Nested":     {reason: "A book with folders and binaries", spec: map[string]any{"markdowns": parts("- [A](a.md)"), "binaries": map[string]any{"img/a.png": "iVBORw0KGgo="}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := servedBook(t, 1<<10)
+			settle(t, req, tc.spec)
+			served := allocated(t, req)
+
+			if served > 256<<10 {
+				t.Errorf("\n%s\nbytes that a call allocates: want at most 256 KiB, got %d", tc.reason, served)
+			}
+			delete(req.GetObserved().GetResources()[keyDeployment].GetResource().GetFields(), "spec")
+			if parsed := allocated(t, req); parsed < 2*served {
+				t.Errorf("\n%s\nbytes that a call for a new book allocates: want at least %d, got %d, so that this test shows nothing", tc.reason, 2*served, parsed)
+			}
+		})
+	}
+}
+
+// parts returns a book that takes much memory to parse.
+func parts(summary string) map[string]any {
+	files := map[string]any{"a.md": strings.Repeat("*x* [a](b.md)\n\n", 5000), "b.md": "# *B*\n\n" + strings.Repeat("*x* [a](a.md) ", 1000)}
+	if summary != "" {
+		files["SUMMARY.md"] = summary
+	}
+
+	return files
 }
 
 // TestRejectedIsCheap checks that a rejected request costs no more memory than a

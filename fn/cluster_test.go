@@ -207,7 +207,7 @@ func (c *cluster) setConditions(rsp *fnv1.RunFunctionResponse, synced, ready boo
 	for _, cond := range rsp.GetConditions() {
 		all = append(all, object{
 			"type":    cond.GetType(),
-			"status":  statusOf(cond.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE),
+			"status":  conditionStatus[cond.GetStatus()],
 			"reason":  cond.GetReason(),
 			"message": cond.GetMessage(),
 		})
@@ -594,6 +594,12 @@ func (c *cluster) report(d object, revision string, replicas int) bool {
 	c.touch(d)
 
 	return true
+}
+
+var conditionStatus = map[fnv1.Status]string{
+	fnv1.Status_STATUS_CONDITION_UNKNOWN: "Unknown",
+	fnv1.Status_STATUS_CONDITION_TRUE:    "True",
+	fnv1.Status_STATUS_CONDITION_FALSE:   "False",
 }
 
 func deploymentCondition(kind string, status bool, reason, message string) object {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/crossplane-contrib/function-markdownview/book"
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
@@ -30,7 +31,7 @@ type part struct {
 // they link all of client-go, which would make half of the binary; wire.Writer
 // leaves out the rest as well.
 type desired struct {
-	configMap  *corev1.ConfigMap
+	configMap  *composedConfigMap
 	deployment *appsv1.Deployment
 	service    *corev1.Service
 
@@ -44,12 +45,15 @@ type desired struct {
 	// of the one that serves until the Deployment has rolled out. Kept is the
 	// latter, where they differ and it still exists.
 	text, serving string
-	kept          *corev1.ConfigMap
+	kept          *composedConfigMap
 
 	// revision stands for the content and the pod template. The encoded Deployment
 	// has it.
 	revision string
 	encoded  *encodedDeployment
+
+	// complete is the condition of that type.
+	complete condition
 }
 
 // A composedResource is a desired composed resource.
@@ -67,20 +71,47 @@ type composedResource struct {
 
 // compose returns the desired resources of a valid view, and of what was observed
 // the text that must stay. Its problems are those of the templates, which can be
-// found only in what they are merged over.
+// found only in what they are merged over, and those of the book, which is read only
+// where it is new.
 func compose(v view, o observed) (*desired, problems) {
+	cm, errs := merge(configMap(v), v.input.Templates.ConfigMap, field.NewPath("input", "templates", "configMap"))
+	f := filesOf(v.Spec.spec, cm)
+	var d *desired
+	var more field.ErrorList
+	last := o.summary()
+	if f.generatesSummary() && last != "" {
+		// The one that was generated before is right while nothing has changed.
+		f.setSummary(last)
+		d, more = composeFiles(v, o, f)
+	}
+	if d == nil || !o.runs(d.revision) {
+		if f.generatesSummary() {
+			f.setSummary(book.Summary(f.book()))
+		}
+		d, more = composeFiles(v, o, f)
+	}
+	if errs = append(errs, more...); len(errs) > 0 {
+		return nil, problemsOf(ReasonInvalidInput, errs)
+	}
+	if errs := d.check(v, o, f); len(errs) > 0 {
+		return nil, problemsOf(ReasonInvalidSpec, errs)
+	}
+
+	return d, nil
+}
+
+// composeFiles returns the desired resources for some files, and the errors of the
+// templates for the other resources.
+func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 	at := field.NewPath("input", "templates")
 	templates := v.input.Templates
 
-	cm, errs := merge(configMap(v), templates.ConfigMap, at.Child("configMap"))
-	book, text := *cm, keyConfigMap
-	addFiles(&book, v.Spec.Markdowns)
+	stored, text := f.configMap(), keyConfigMap
 	if v.input.ImmutableConfigMaps {
-		text = serialKey(&book)
-		book.Name = v.configMapOf(text)
+		text = serialKey(stored)
+		stored.Name = v.configMapOf(text)
 	}
-	d, more := merge(deployment(v, o, book.Name), templates.Deployment, at.Child("deployment"))
-	errs = append(errs, more...)
+	d, errs := merge(deployment(v, o, stored.Name, f.items), templates.Deployment, at.Child("deployment"))
 	s, more := merge(service(v), templates.Service, at.Child("service"))
 	errs = append(errs, more...)
 
@@ -88,15 +119,15 @@ func compose(v view, o observed) (*desired, problems) {
 		d.Spec.Strategy.RollingUpdate = nil // The API server rejects ours beside it.
 	}
 
-	out := &desired{configMap: cm, deployment: d, service: s, static: v.input.Server != nil}
+	out := &desired{configMap: stored, deployment: d, service: s, static: v.input.Server != nil}
 	if templates != (v1beta1.Templates{}) {
-		errs = append(errs, validateMerged(out, v.Spec.Markdowns, at)...)
+		errs = append(errs, validateMerged(out, f, at)...)
 	}
 	if len(errs) > 0 {
-		return nil, problemsOf(ReasonInvalidInput, errs)
+		return nil, errs
 	}
 
-	out.configMap, out.text, out.serving = &book, text, o.serving(text)
+	out.text, out.serving = text, o.serving(text)
 	out.kept = kept(v, o, out)
 	out.serve()
 	out.encoded, out.revision = encodeDeployment(out)

@@ -23,6 +23,9 @@ const (
 	// TypeDegraded is true while something keeps the book from being served as
 	// requested that waiting does not solve.
 	TypeDegraded = "Degraded"
+	// TypeBookComplete is false while the book is served with problems that its
+	// author can solve. It changes only when the book does.
+	TypeBookComplete = "BookComplete"
 )
 
 // Reasons of Available.
@@ -41,7 +44,7 @@ const (
 
 // Reasons of Degraded, the most severe first.
 const (
-	// ReasonPanic (true; Available is unknown): the function has a bug that this
+	// ReasonPanic (true; the others are unknown): the function has a bug that this
 	// XR meets.
 	ReasonPanic = "Panic"
 	// ReasonResponseTooLarge (true): Crossplane would not read the response.
@@ -70,6 +73,17 @@ const (
 	ReasonRouteNotAccepted = "RouteNotAccepted"
 	// ReasonAsExpected (false): none of these.
 	ReasonAsExpected = "AsExpected"
+)
+
+// Reasons of BookComplete. It keeps the last one while there are errors.
+const (
+	// ReasonComplete (true): no problems were found.
+	ReasonComplete = "Complete"
+	// ReasonIncomplete (false): something in the book is not as its author will
+	// want it, such as a link without a target, or a file that no chapter shows.
+	ReasonIncomplete = "Incomplete"
+	// ReasonNotChecked (unknown): there have been errors from the start.
+	ReasonNotChecked = "NotChecked"
 )
 
 const (

@@ -113,7 +113,7 @@ func TestAvailableAtZero(t *testing.T) {
 	if diff := cmp.Diff(zero, available(v, o, d)); diff != "" {
 		t.Errorf("A MarkdownView that an autoscaler scaled to zero is as requested: -want, +got:\n%s", diff)
 	}
-	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "changed"}
+	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [B](a.md)", "a.md": ""}
 	d, _ = compose(v, observed{})
 	if diff := cmp.Diff(zero, available(v, o, d)); diff != "" {
 		t.Errorf("It stays so while a changed text is applied: -want, +got:\n%s", diff)

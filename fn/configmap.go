@@ -6,9 +6,20 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// configMap returns the ConfigMap of a view, to which addFiles adds the book: a
-// template is merged before that, so that the text never takes the way through
-// JSON of a merge.
+// A composedConfigMap is a ConfigMap whose binary files are in base64, as they are
+// read and sent: decoding a megabyte and encoding it again would be most of a call.
+type composedConfigMap struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Immutable  *bool             `json:"immutable,omitempty"`
+	Data       map[string]string `json:"data"`
+	BinaryData map[string]string `json:"binaryData"`
+}
+
+// configMap returns the ConfigMap of a view without the files of the book: a
+// template is merged over it, so that the text never takes the way through JSON of
+// a merge.
 func configMap(v view) *corev1.ConfigMap {
 	var immutable *bool
 	if v.input.ImmutableConfigMaps {
@@ -20,19 +31,4 @@ func configMap(v view) *corev1.ConfigMap {
 		ObjectMeta: v.metadata(v.configMapName(), nil),
 		Immutable:  immutable,
 	}
-}
-
-// addFiles adds the files of a book to what a template has put into a ConfigMap.
-// A text that is not plain goes to binaryData, which is base64. In a volume both
-// are files.
-func addFiles(cm *corev1.ConfigMap, files map[string]string) {
-	binary := map[string][]byte{}
-	cm.Data = union(cm.Data, files)
-	for name, text := range cm.Data {
-		if !plain(text) {
-			binary[name] = []byte(text)
-			delete(cm.Data, name)
-		}
-	}
-	cm.BinaryData = union(cm.BinaryData, binary)
 }

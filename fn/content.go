@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -39,10 +38,10 @@ const (
 
 // serialKey returns the resource key of an immutable ConfigMap with the content of
 // cm. The hash is as long as that of revision, for the same reason.
-func serialKey(cm *corev1.ConfigMap) string {
+func serialKey(cm *composedConfigMap) string {
 	var w wire.Writer
 	w.Object(&struct {
-		BinaryData map[string][]byte `json:"binaryData"`
+		BinaryData map[string]string `json:"binaryData"`
 		Data       map[string]string `json:"data"`
 	}{cm.BinaryData, cm.Data})
 
@@ -117,12 +116,12 @@ func (d *desired) serve() {
 
 // kept returns the ConfigMap of the pods that serve, where that is not the desired
 // one. It has the data that was observed: the spec has changed since.
-func kept(v view, o observed, d *desired) *corev1.ConfigMap {
+func kept(v view, o observed, d *desired) *composedConfigMap {
 	was := o.configMaps[d.serving]
 	if d.serving == d.text || was == nil {
 		return nil
 	}
-	cm := &corev1.ConfigMap{
+	cm := &composedConfigMap{
 		TypeMeta:   d.configMap.TypeMeta,
 		ObjectMeta: d.configMap.ObjectMeta,
 		Data:       maps.Clone(was.Data),

@@ -34,7 +34,7 @@ const (
 //
 // A rollout adds a viewer before it takes one away, so a book that does not
 // build leaves the old viewers serving.
-func deployment(v view, o observed, configMap string) *appsv1.Deployment {
+func deployment(v view, o observed, configMap string, items []corev1.KeyToPath) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: v.metadata(v.viewerName(), nil),
@@ -50,7 +50,7 @@ func deployment(v view, o observed, configMap string) *appsv1.Deployment {
 			Selector: &metav1.LabelSelector{MatchLabels: v.selector()},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: v.selector()},
-				Spec:       podSpec(v, o, configMap),
+				Spec:       podSpec(v, o, configMap, items),
 			},
 		},
 	}
@@ -85,7 +85,7 @@ func listenAddress(v view, o observed) string {
 	}
 }
 
-func podSpec(v view, o observed, configMap string) corev1.PodSpec {
+func podSpec(v view, o observed, configMap string, items []corev1.KeyToPath) corev1.PodSpec {
 	pod := corev1.PodSpec{
 		// A book can include any file of its container into a page.
 		AutomountServiceAccountToken: ptr.To(false),
@@ -106,6 +106,7 @@ func podSpec(v view, o observed, configMap string) corev1.PodSpec {
 		Volumes: []corev1.Volume{
 			{Name: "markdowns", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 				LocalObjectReference: corev1.LocalObjectReference{Name: configMap},
+				Items:                items,
 			}}},
 			{Name: "output", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
 				SizeLimit: resource.NewQuantity(256<<20, resource.BinarySI),
@@ -133,7 +134,7 @@ func container(v view, o observed) corev1.Container {
 		WorkingDir:      bookDir,
 		// A chapter that is missing is then an error that names it. By default
 		// mdBook writes an empty one, which fails on a read-only volume.
-		Env:   []corev1.EnvVar{{Name: "MDBOOK_BUILD__CREATE_MISSING", Value: "false"}},
+		Env:   append([]corev1.EnvVar{{Name: "MDBOOK_BUILD__CREATE_MISSING", Value: "false"}}, v.Spec.Book.env()...),
 		Ports: []corev1.ContainerPort{{Name: portName, ContainerPort: 3000, Protocol: corev1.ProtocolTCP}},
 		// The port opens after the first build, which takes up to 15 s for the
 		// largest books on little CPU.

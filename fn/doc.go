@@ -16,6 +16,9 @@
 //	      ▼
 //	RunFunctionResponse
 //
+// Whether mdBook serves a book is known before it runs: package book reads it, once
+// for each change. See complete.go for how a steady call knows that nothing changed.
+//
 // With problems nothing is composed: they are judged, and the response passes on
 // what other functions desired. Protobuf is known where a request is read and a
 // response is written, see package wire. The steps between are pure functions of
@@ -27,7 +30,7 @@
 // generated ones and over raw bytes, by go test and by make fuzz.
 //
 //  1. There is always a response, and one that Crossplane accepts: no panic, no
-//     gRPC error, both conditions with documented reasons, messages on one line
+//     gRPC error, all three conditions with documented reasons, messages on one line
 //     that are short enough to read.
 //  2. The same request gives the same bytes, and requests that differ in the order
 //     of their maps give equal responses. The request is not modified.
@@ -44,12 +47,13 @@
 //  5. It settles. Our own response, observed as the API server stores it, gives the
 //     same response again, and no event. Ready turns true once for each rollout, no
 //     condition returns to what it has just left, and an event reports only a
-//     condition that has turned true.
+//     condition that has turned true, or BookComplete that has turned false.
 //  6. Every legal name of an XR, up to 253 characters, gives legal names and
 //     labels, always the same ones, and distinct ones for distinct XRs of a kind
 //     in a namespace.
-//  7. Every valid UTF-8 text arrives in the ConfigMap byte for byte, as data or,
-//     where the way there would change it, as binaryData.
+//  7. Every file arrives in the pods byte for byte, under its name: a valid UTF-8
+//     text as data or, where the way there would change it, as binaryData, under a
+//     key that stands for its path.
 //  8. Readiness and status agree: where all is ready, STATUS is Healthy and
 //     Available is true. No key of the status is missing from a response that is
 //     not fatal, unless the Input says that the XRD does not declare it.

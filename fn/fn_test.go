@@ -19,12 +19,12 @@ import (
 const (
 	sampleXR = `{apiVersion: markdownview.fn.crossplane.io/v1alpha1, kind: MarkdownView,
 	             metadata: {name: sample, namespace: default, generation: 7},
-	             spec: {replicas: 2, markdowns: {SUMMARY.md: "# Summary"}}`
+	             spec: {replicas: 2, markdowns: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`
 	settledDeployment = `{metadata: {generation: 1}, spec: {replicas: 2, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: ` + settledRevision + `}}}},
 	                      status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2}}`
-	settledConfigMap = `{data: {SUMMARY.md: "# Summary"}}`
+	settledConfigMap = `{data: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`
 	settledService   = `{spec: {clusterIP: 10.0.0.1}}`
-	settledStatus    = `{status: {conditions: [{type: Available, status: "True", reason: Available}, {type: Degraded, status: "False", reason: AsExpected}]}}`
+	settledStatus    = `{status: {conditions: [{type: Available, status: "True", reason: Available}, {type: Degraded, status: "False", reason: AsExpected}, {type: BookComplete, status: "True", reason: Complete}]}}`
 )
 
 // object returns the Struct of a YAML text.
@@ -105,6 +105,7 @@ func TestRunFunction(t *testing.T) {
 	)
 	available := conditionProto("Available", yes, "Available", "The book is served")
 	asExpected := conditionProto("Degraded", no, "AsExpected", "No errors found")
+	complete := conditionProto("BookComplete", yes, "Complete", "No problems found in the book")
 	const selector = `app.kubernetes.io/created-by=function-markdownview,app.kubernetes.io/instance=sample,app.kubernetes.io/name=mdbook`
 
 	type want struct {
@@ -125,7 +126,7 @@ func TestRunFunction(t *testing.T) {
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
 				status:     `{status: Healthy, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{available, asExpected},
+				conditions: []*fnv1.Condition{available, asExpected, complete},
 			},
 		},
 		"First": {
@@ -137,7 +138,7 @@ func TestRunFunction(t *testing.T) {
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_FALSE},
 				status:     `{status: NotReady, replicas: 0, readyReplicas: 0, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{conditionProto("Available", no, "Creating", "The book is not served yet: no pod is available"), asExpected},
+				conditions: []*fnv1.Condition{conditionProto("Available", no, "Creating", "The book is not served yet: no pod is available"), asExpected, complete},
 			},
 		},
 		"BecameAvailable": {
@@ -148,7 +149,7 @@ func TestRunFunction(t *testing.T) {
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
 				status:     `{status: Healthy, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{available, asExpected},
+				conditions: []*fnv1.Condition{available, asExpected, complete},
 				results: []*fnv1.Result{{
 					Severity: fnv1.Severity_SEVERITY_NORMAL, Reason: ptr.To("Available"), Message: "The book is served", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
 				}},
@@ -158,12 +159,12 @@ func TestRunFunction(t *testing.T) {
 			reason: "A change that has not rolled out yet is not healthy, though all pods are available",
 			change: func(req *fnv1.RunFunctionRequest) {
 				spec := req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
-				spec.GetFields()["markdowns"].GetStructValue().Fields["SUMMARY.md"] = structpb.NewStringValue("# Other")
+				spec.GetFields()["markdowns"].GetStructValue().Fields["SUMMARY.md"] = structpb.NewStringValue("- [B](a.md)")
 			},
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_TRUE},
 				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{conditionProto("Available", yes, "RollingOut", "The book is served while a change rolls out"), asExpected},
+				conditions: []*fnv1.Condition{conditionProto("Available", yes, "RollingOut", "The book is served while a change rolls out"), asExpected, complete},
 			},
 		},
 		"OldContent": {
@@ -172,7 +173,7 @@ func TestRunFunction(t *testing.T) {
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
 				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{available, asExpected},
+				conditions: []*fnv1.Condition{available, asExpected, complete},
 			},
 		},
 		"ServiceGone": {
@@ -181,7 +182,7 @@ func TestRunFunction(t *testing.T) {
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_FALSE},
 				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Deleted, and created again: Service viewer-sample")},
+				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Deleted, and created again: Service viewer-sample"), complete},
 				results: []*fnv1.Result{{
 					Severity: fnv1.Severity_SEVERITY_WARNING, Reason: ptr.To("Missing"), Message: "Deleted, and created again: Service viewer-sample", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
 				}},
@@ -234,6 +235,7 @@ func TestFatal(t *testing.T) {
 		Conditions: []*fnv1.Condition{
 			conditionProto("Available", fnv1.Status_STATUS_CONDITION_TRUE, "Available", "The book is served"),
 			conditionProto("Degraded", fnv1.Status_STATUS_CONDITION_TRUE, "InvalidSpec", why),
+			conditionProto("BookComplete", fnv1.Status_STATUS_CONDITION_TRUE, "Complete", "No problems found in the book"),
 		},
 		Results: []*fnv1.Result{{
 			Severity: fnv1.Severity_SEVERITY_FATAL,
@@ -344,9 +346,9 @@ func TestNamespaceOfResources(t *testing.T) {
 		input  string
 		want   string
 	}{
-		"Namespaced": {reason: "Crossplane sets the namespace of the resources of a namespaced XR", xr: `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: a}}}`},
-		"Claim":      {reason: "The resources of a legacy XR live in the namespace of its claim", xr: `{metadata: {name: a}, spec: {claimRef: {namespace: c}, markdowns: {SUMMARY.md: a}}}`, want: "c"},
-		"Cluster":    {reason: "The resources of a cluster-scoped XR live in the namespace of the Input", xr: `{metadata: {name: a}, spec: {markdowns: {SUMMARY.md: a}}}`, input: `{namespace: d}`, want: "d"},
+		"Namespaced": {reason: "Crossplane sets the namespace of the resources of a namespaced XR", xr: `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`},
+		"Claim":      {reason: "The resources of a legacy XR live in the namespace of its claim", xr: `{metadata: {name: a}, spec: {claimRef: {namespace: c}, markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`, want: "c"},
+		"Cluster":    {reason: "The resources of a cluster-scoped XR live in the namespace of the Input", xr: `{metadata: {name: a}, spec: {markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`, input: `{namespace: d}`, want: "d"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -137,14 +137,15 @@ func (c *cluster) remember(s *sample.Source) {
 		return
 	}
 	conditions := []any{object{"type": "Synced", "status": "True", "reason": "ReconcileSuccess"}}
-	for _, kind := range []string{"Available", "Degraded"} {
+	for _, kind := range []string{"Available", "Degraded", "BookComplete"} {
 		if s.Maybe(4) {
 			continue
 		}
 		conditions = append(conditions, object{
-			"type":   kind,
-			"status": sample.Pick(s, "True", "False", "Unknown"),
-			"reason": sample.Pick(s, "Available", "RollingOut", "Unavailable", "Creating", "AsExpected", "Missing", "ProgressDeadlineExceeded", "FatalError"),
+			"type":    kind,
+			"status":  sample.Pick(s, "True", "False", "Unknown"),
+			"reason":  sample.Pick(s, "Available", "RollingOut", "Unavailable", "Creating", "AsExpected", "Missing", "ProgressDeadlineExceeded", "FatalError", "Complete", "Incomplete"),
+			"message": sample.Pick(s, "The book has problems: a", "", "a\nb", strings.Repeat("long ", 4000)),
 		})
 	}
 	c.xr["status"] = object{"status": sample.Pick(s, "NotReady", "Available", "Healthy"), "conditions": conditions}

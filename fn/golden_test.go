@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 // requested change nothing: law 5 across releases.
 func TestGoldenSettled(t *testing.T) {
 	all := goldenRequests(t)
-	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "route-available", "ingress-available"} {
+	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "route-available", "ingress-available", "nested-available", "generated-available", "incomplete-available"} {
 		req, ok := all[name]
 		if !ok {
 			t.Fatalf("there is no golden request %s", name)
@@ -96,6 +96,7 @@ func scenarios(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	maps.Copy(out, dressed(t))
 	maps.Copy(out, invalid(t))
 	maps.Copy(out, delivered(t))
+	maps.Copy(out, books(t))
 
 	return out
 }
@@ -168,6 +169,51 @@ func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
+// books are books of several files, of which some have problems.
+func books(t *testing.T) map[string]*fnv1.RunFunctionRequest {
+	t.Helper()
+
+	out := map[string]*fnv1.RunFunctionRequest{}
+	nested := object{
+		"markdowns": object{
+			"SUMMARY.md":    "# 目次\n\n- [はじめに](第一章/はじめに.md)\n  - [Logo](guide/logo.md)\n",
+			"第一章/はじめに.md":   "# はじめに\n",
+			"guide/logo.md": "# Logo\n\n![logo](../img/logo.png)\n",
+			"guide/odd.txt": "a\u0085b",
+		},
+		"binaries": object{"img/logo.png": "iVBORw0KGgo=\n"},
+		"book": object{
+			"title": "true", "description": "$(HOME)", "authors": []any{"A", `"B"`}, "language": "ja",
+			"textDirection": "ltr", "defaultTheme": "navy", "preferredDarkTheme": "coal",
+		},
+	}
+	c := newCluster(t, viewOf(nested), nil)
+	out["nested-first"] = c.request()
+	c.settle()
+	out["nested-available"] = c.request()
+
+	generated := clone(nested)
+	generated["summary"] = "Auto"
+	delete(child(generated, "markdowns"), "SUMMARY.md")
+	c = newCluster(t, viewOf(generated), nil)
+	out["generated-first"] = c.request()
+	c.settle()
+	out["generated-available"] = c.request()
+	c.edit(func(spec object) { child(spec, "markdowns")["guide/README.md"] = "# *The* guide\n" })
+	out["generated-changed"] = c.request()
+
+	c = newCluster(t, viewOf(object{"markdowns": book("[other](other.md) ![logo](logo.png)\n")}), nil)
+	c.settle()
+	c.edit(func(spec object) { child(spec, "markdowns")["unlisted.md"] = "text" })
+	out["incomplete-first"] = c.request()
+	c.settle()
+	out["incomplete-available"] = c.request()
+	c.edit(func(spec object) { child(spec, "markdowns")["SUMMARY.md"] = "- [Page](pages.md)\n- text\n" })
+	out["broken-summary-and-live"] = c.request()
+
+	return out
+}
+
 // usual is what happens to most books.
 func usual(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
@@ -195,6 +241,7 @@ func usual(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 		markdowns := child(spec, "markdowns")
 		delete(markdowns, "page.md")
 		markdowns["new.md"] = ""
+		markdowns["SUMMARY.md"] = "# Summary\n\n- [New](new.md)\n"
 	})
 	out["renamed-file"] = c.request()
 	c.settle()

@@ -47,7 +47,7 @@ func Results() []Result {
 	for _, reason := range []string{ReasonPanic, ReasonResponseTooLarge, ReasonInvalidSpec, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict} {
 		all = append(all, Result{severityFatal, reason})
 	}
-	for _, reason := range []string{ReasonApplyFailed, ReasonMissing, ReasonPaused, ReasonReplicaFailure, ReasonProgressDeadlineExceeded, ReasonRouteNotAccepted} {
+	for _, reason := range []string{ReasonApplyFailed, ReasonMissing, ReasonPaused, ReasonReplicaFailure, ReasonProgressDeadlineExceeded, ReasonRouteNotAccepted, ReasonIncomplete} {
 		all = append(all, Result{severityWarning, reason})
 	}
 	for _, reason := range []string{ReasonAvailable, ReasonRollingOut, ReasonScaledToZero} {
@@ -63,7 +63,7 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	for _, r := range d.resources {
 		ready[r.key] = r.ready(o)
 	}
-	conditions := []condition{available(v, o.deployment, d), degraded(v, o, d)}
+	conditions := []condition{available(v, o.deployment, d), degraded(v, o, d), d.complete}
 	if v.input.TTL != nil {
 		ttl = v.input.TTL.Duration
 	}
@@ -77,17 +77,18 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	}
 }
 
-// transitions returns an event for each condition that turns true. A steady state
-// has none.
+// transitions returns an event for each condition that turns true, or false where
+// that is what is reported. A steady state has none.
 func transitions(v view, now []condition) []event {
-	severities := map[string]string{TypeAvailable: severityNormal, TypeDegraded: severityWarning}
+	severities := map[string]string{TypeAvailable: severityNormal, TypeDegraded: severityWarning, TypeBookComplete: severityWarning}
+	reported := map[string]string{TypeAvailable: statusTrue, TypeDegraded: statusTrue, TypeBookComplete: statusFalse}
 
 	var events []event
 	for _, c := range now {
 		// Crossplane makes conditions Unknown while another function of the
 		// pipeline fails. That pods went on serving is no event.
 		again := c.Type == TypeAvailable && v.last.condition(c.Type).Status == statusUnknown && v.settled()
-		if c.Status == statusTrue && v.last.condition(c.Type).Status != statusTrue && !again {
+		if status := reported[c.Type]; c.Status == status && v.last.condition(c.Type).Status != status && !again {
 			events = append(events, event{severities[c.Type], c.Reason, c.Message})
 		}
 	}
@@ -98,9 +99,10 @@ func transitions(v view, now []condition) []event {
 // judgeInvalid returns the verdict for a view with problems.
 func judgeInvalid(v view, o observed, p problems) verdict {
 	why := p.explain()
+	complete, _ := v.last.complete()
 
 	return verdict{
-		conditions: []condition{available(v, o.deployment, nil), {TypeDegraded, statusTrue, p.reason(), why}},
+		conditions: []condition{available(v, o.deployment, nil), {TypeDegraded, statusTrue, p.reason(), why}, complete},
 		events: []event{{severityFatal, p.reason(), fmt.Sprintf("cannot compose %s %q: %s",
 			line(cmp.Or(v.Kind, "XR")), short(v.Metadata.Name), why)}},
 	}
@@ -114,6 +116,7 @@ func judgePanic(cause any) verdict {
 		conditions: []condition{
 			{TypeAvailable, statusUnknown, ReasonPanic, message},
 			{TypeDegraded, statusTrue, ReasonPanic, message},
+			{TypeBookComplete, statusUnknown, ReasonPanic, message},
 		},
 		events: []event{{severityFatal, ReasonPanic, "cannot run the function: panic: " + line(fmt.Sprint(cause))}},
 	}
@@ -125,7 +128,7 @@ func judgeTooLarge(v verdict, size int) verdict {
 	message := fmt.Sprintf("The composed resources of the pipeline are larger than the %d MiB that Crossplane accepts from a function", maxResponse>>20)
 
 	return verdict{
-		conditions: []condition{v.conditions[0], {TypeDegraded, statusTrue, ReasonResponseTooLarge, message}},
+		conditions: []condition{v.conditions[0], {TypeDegraded, statusTrue, ReasonResponseTooLarge, message}, v.conditions[2]},
 		events: []event{{
 			severityFatal, ReasonResponseTooLarge,
 			fmt.Sprintf("cannot return desired state: the response has %d bytes, Crossplane accepts %d", size, maxResponse),

@@ -49,6 +49,7 @@ func TestPanic(t *testing.T) {
 		Conditions: []*fnv1.Condition{
 			conditionProto("Available", fnv1.Status_STATUS_CONDITION_UNKNOWN, "Panic", message),
 			conditionProto("Degraded", fnv1.Status_STATUS_CONDITION_TRUE, "Panic", message),
+			conditionProto("BookComplete", fnv1.Status_STATUS_CONDITION_UNKNOWN, "Panic", message),
 		},
 		Results: []*fnv1.Result{{
 			Severity: fnv1.Severity_SEVERITY_FATAL,
@@ -105,6 +106,7 @@ func TestTooLarge(t *testing.T) {
 		Conditions: []*fnv1.Condition{
 			conditionProto("Available", fnv1.Status_STATUS_CONDITION_TRUE, "Available", "The book is served"),
 			conditionProto("Degraded", fnv1.Status_STATUS_CONDITION_TRUE, "ResponseTooLarge", "The composed resources of the pipeline are larger than the 4 MiB that Crossplane accepts from a function"),
+			conditionProto("BookComplete", fnv1.Status_STATUS_CONDITION_TRUE, "Complete", "No problems found in the book"),
 		},
 		Results: []*fnv1.Result{{
 			Severity: fnv1.Severity_SEVERITY_FATAL,

@@ -25,6 +25,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
@@ -118,6 +119,12 @@ func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 		"Available/STATUS_CONDITION_FALSE": {fn.ReasonCreating, fn.ReasonUnavailable},
 		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict, fn.ReasonApplyFailed, fn.ReasonMissing, fn.ReasonPaused, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded, fn.ReasonRouteNotAccepted},
 		"Degraded/STATUS_CONDITION_FALSE":  {fn.ReasonAsExpected},
+
+		"BookComplete/STATUS_CONDITION_TRUE":  {fn.ReasonComplete},
+		"BookComplete/STATUS_CONDITION_FALSE": {fn.ReasonIncomplete},
+	}
+	if isFatal(rsp) {
+		reasons["BookComplete/STATUS_CONDITION_UNKNOWN"] = []string{fn.ReasonNotChecked}
 	}
 	var types []string
 	for _, c := range rsp.GetConditions() {
@@ -127,7 +134,7 @@ func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 		}
 		lawMessage(t, c.GetMessage())
 	}
-	if diff := cmp.Diff([]string{"Available", "Degraded"}, types); diff != "" {
+	if diff := cmp.Diff([]string{"Available", "Degraded", "BookComplete"}, types); diff != "" {
 		t.Errorf("law 1: condition types: -want, +got:\n%s", diff)
 	}
 	for _, r := range rsp.GetResults() {
@@ -489,10 +496,36 @@ func lawByteExact(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunct
 			t.Errorf("law 7: file %q is not the same", name)
 		}
 	}
+	for name, text := range specOf(req).GetFields()["binaries"].GetStructValue().GetFields() {
+		want, err := base64.StdEncoding.DecodeString(text.GetStringValue())
+		if _, null := text.GetKind().(*structpb.Value_NullValue); null || text.GetKind() == nil {
+			continue
+		}
+		if got, ok := fileOf(rsp, name); !ok || err != nil || got != string(want) {
+			t.Errorf("law 7: binary %q is not the same", name)
+		}
+	}
 }
 
-// fileOf returns what a viewer reads in a file of the book.
+// fileOf returns what a viewer reads in a file of the book: where the volume has
+// items, it shows them alone.
 func fileOf(rsp *fnv1.RunFunctionResponse, name string) (string, bool) {
+	d := &appsv1.Deployment{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap(), d); err != nil {
+		return "", false
+	}
+	for _, v := range d.Spec.Template.Spec.Volumes {
+		if v.Name != "markdowns" || v.ConfigMap == nil || len(v.ConfigMap.Items) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(v.ConfigMap.Items, func(item corev1.KeyToPath) bool { return item.Path == name })
+		if i < 0 {
+			return "", false
+		}
+		name = v.ConfigMap.Items[i].Key
+
+		break
+	}
 	cm := rsp.GetDesired().GetResources()[textOf(rsp)].GetResource().GetFields()
 	if text, ok := cm["data"].GetStructValue().GetFields()[name].GetKind().(*structpb.Value_StringValue); ok {
 		return text.StringValue, true
@@ -554,19 +587,23 @@ func lawAgree(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	}
 }
 
-// lawSilent is part of law 5: a result only for a condition that turned true.
+// lawSilent is part of law 5: a result only for a condition that turned true, or
+// for BookComplete that turned false.
 func lawSilent(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
 	var want []string
 	state := observedXR(req)["status"].GetStructValue().GetFields()["status"].GetStringValue()
 	for _, c := range rsp.GetConditions() {
-		before := observedCondition(req, c.GetType())
+		before := observedCondition(req, c.GetType(), "status")
 		// A failure of another function made the condition Unknown while pods
 		// served on.
-		again := c.GetType() == "Available" && before == "Unknown" &&
-			(state == "Healthy" || state == "Available" || observedReason(req, "Available") == "Unavailable")
-		if c.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE && before != "True" && !again {
+		again := c.GetType() == "Available" && before == "Unknown" && (state == "Healthy" || state == "Available" || observedCondition(req, "Available", "reason") == "Unavailable")
+		reported, status := fnv1.Status_STATUS_CONDITION_TRUE, "True"
+		if c.GetType() == "BookComplete" {
+			reported, status = fnv1.Status_STATUS_CONDITION_FALSE, "False"
+		}
+		if c.GetStatus() == reported && before != status && !again {
 			want = append(want, c.GetReason())
 		}
 	}
@@ -587,15 +624,7 @@ func specOf(req *fnv1.RunFunctionRequest) *structpb.Struct {
 	return observedXR(req)["spec"].GetStructValue()
 }
 
-func observedCondition(req *fnv1.RunFunctionRequest, kind string) string {
-	return observedField(req, kind, "status")
-}
-
-func observedReason(req *fnv1.RunFunctionRequest, kind string) string {
-	return observedField(req, kind, "reason")
-}
-
-func observedField(req *fnv1.RunFunctionRequest, kind, name string) string {
+func observedCondition(req *fnv1.RunFunctionRequest, kind, name string) string {
 	conditions := observedXR(req)["status"].GetStructValue().GetFields()["conditions"].GetListValue().GetValues()
 	for _, c := range conditions {
 		if c.GetStructValue().GetFields()["type"].GetStringValue() == kind {

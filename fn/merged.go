@@ -16,11 +16,11 @@ import (
 // merged: what the API server would reject for certain, and what the pods cannot
 // do without. Of the rest that a template can set only the types are checked: the
 // API server knows Kubernetes better, and Crossplane reports what it rejects.
-func validateMerged(d *desired, files map[string]string, at *field.Path) field.ErrorList {
+func validateMerged(d *desired, f *files, at *field.Path) field.ErrorList {
 	pod := d.deployment.Spec.Template
 	revised := pod.ObjectMeta
 	revised.Annotations = union(revised.Annotations, map[string]string{annotationRevision: "0123456789abcdef"})
-	errs := validateExtra(d.configMap, files, at.Child("configMap"))
+	errs := validateExtra(f, at.Child("configMap"))
 	for _, m := range []struct {
 		meta metav1.ObjectMeta
 		at   *field.Path
@@ -159,14 +159,14 @@ func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
 
 // validateExtra returns the errors of what a template adds to the files of a
 // book.
-func validateExtra(cm *corev1.ConfigMap, files map[string]string, at *field.Path) field.ErrorList {
+func validateExtra(f *files, at *field.Path) field.ErrorList {
 	extra := map[string]int{}
 	var errs field.ErrorList
 	add := func(name string, size int, at *field.Path) {
 		if _, ok := extra[name]; ok {
 			errs = append(errs, field.Duplicate(at.Key(short(name)), field.OmitValueType{}))
 		}
-		if _, ok := files[name]; ok {
+		if f.keys[name] {
 			errs = append(errs, field.Forbidden(at.Key(short(name)), "is a file of the MarkdownView: rename one of them"))
 		}
 		for _, detail := range validation.IsConfigMapKey(name) {
@@ -174,10 +174,10 @@ func validateExtra(cm *corev1.ConfigMap, files map[string]string, at *field.Path
 		}
 		extra[name] = size
 	}
-	for name, text := range cm.Data {
+	for name, text := range f.extra.Data {
 		add(name, len(text), at.Child("data"))
 	}
-	for name, b := range cm.BinaryData {
+	for name, b := range f.extra.BinaryData {
 		add(name, len(b), at.Child("binaryData"))
 	}
 
@@ -185,10 +185,7 @@ func validateExtra(cm *corev1.ConfigMap, files map[string]string, at *field.Path
 	for _, n := range extra {
 		size += n
 	}
-	for _, text := range files {
-		size += len(text)
-	}
-	if len(extra) > 0 && size > maxBytes {
+	if size += f.spec.size(); len(extra) > 0 && size > maxBytes {
 		errs = append(errs, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: leave something out"))
 	}
 

@@ -1,7 +1,6 @@
 package fn
 
 import (
-	"bytes"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,7 +44,7 @@ type observedMetadata struct {
 type observedConfigMap struct {
 	Metadata   identity          `json:"metadata"`
 	Data       map[string]string `json:"data"`
-	BinaryData map[string][]byte `json:"binaryData"`
+	BinaryData map[string]string `json:"binaryData"`
 }
 
 type observedDeployment struct {
@@ -54,7 +53,8 @@ type observedDeployment struct {
 
 		Generation  int64 `json:"generation"`
 		Annotations struct {
-			Serving string `json:"markdownview.fn.crossplane.io/serving"`
+			Serving    string `json:"markdownview.fn.crossplane.io/serving"`
+			Incomplete string `json:"markdownview.fn.crossplane.io/incomplete"`
 		} `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
@@ -158,14 +158,14 @@ func (o *observedConfigMap) ready(d *desired, deployment *observedDeployment) bo
 
 	return o != nil && o.Metadata.DeletionTimestamp == "" &&
 		(others || len(o.Data)+len(o.BinaryData) == len(d.configMap.Data)+len(d.configMap.BinaryData)) &&
-		holds(o.Data, d.configMap.Data, func(a, b string) bool { return a == b }) &&
-		holds(o.BinaryData, d.configMap.BinaryData, bytes.Equal)
+		holds(o.Data, d.configMap.Data) &&
+		holds(o.BinaryData, d.configMap.BinaryData)
 }
 
 // holds returns whether a map has every entry of another one.
-func holds[V any](all, some map[string]V, equal func(a, b V) bool) bool {
+func holds(all, some map[string]string) bool {
 	for name, want := range some {
-		if got, ok := all[name]; !ok || !equal(got, want) {
+		if got, ok := all[name]; !ok || got != want {
 			return false
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func settledView() view {
 	v := view{}
 	v.Metadata.Name, v.Metadata.Namespace = "sample", "default"
-	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "# Summary"}
+	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": ""}
 	v.Spec.Replicas = ptr.To[int32](2)
 
 	return v
@@ -23,7 +23,7 @@ func settledView() view {
 
 // settledRevision is the revision of settledView. It is a literal, so that a test
 // fails when revisions change: such a change restarts every pod of every book.
-const settledRevision = "38ff28950c933436"
+const settledRevision = "01bc3c27ea1374f4"
 
 func decoded[T any](t *testing.T, text string) *T {
 	t.Helper()
@@ -146,15 +146,15 @@ func TestConfigMapReady(t *testing.T) {
 		want     bool
 	}{
 		"Absent":  {reason: "A ConfigMap that does not exist is not ready"},
-		"Same":    {reason: "It holds the desired content", observed: `{data: {SUMMARY.md: "# Summary"}}`, want: true},
-		"Changed": {reason: "It holds another text", observed: `{data: {SUMMARY.md: "# summary"}}`},
-		"Deleted": {reason: "The resource is being deleted", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, data: {SUMMARY.md: "# Summary"}}`},
+		"Same":    {reason: "It holds the desired content", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`, want: true},
+		"Changed": {reason: "It holds another text", observed: `{data: {SUMMARY.md: "- [B](a.md)", a.md: ""}}`},
+		"Deleted": {reason: "The resource is being deleted", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, data: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`},
 		"Missing": {reason: "A file is missing", observed: `{data: {}}`},
-		"Removed": {reason: "It still holds a file that was removed", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`, revision: "old"},
-		"Alone":   {reason: "It still holds a removed file, and there is no Deployment yet", observed: `{data: {SUMMARY.md: "# Summary", old.md: ""}}`},
-		"Others":  {reason: "A key that somebody else added does not matter", observed: `{data: {SUMMARY.md: "# Summary", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, revision: settledRevision, want: true},
+		"Removed": {reason: "It still holds a file that was removed", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", old.md: ""}}`, revision: "old"},
+		"Alone":   {reason: "It still holds a removed file, and there is no Deployment yet", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", old.md: ""}}`},
+		"Others":  {reason: "A key that somebody else added does not matter", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, revision: settledRevision, want: true},
 		"Lacking": {reason: "A key that somebody else added does not replace one of ours", observed: `{data: {ca-bundle.crt: ""}}`, revision: settledRevision},
-		"Binary":  {reason: "It holds the text in the other of the two maps", observed: `{data: {}, binaryData: {SUMMARY.md: IyBTdW1tYXJ5}}`},
+		"Binary":  {reason: "It holds the text in the other of the two maps", observed: `{data: {}, binaryData: {SUMMARY.md: LSBbQV0oYS5tZCk=, a.md: ""}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -211,9 +211,13 @@ func TestRevision(t *testing.T) {
 		change func(*view)
 		same   bool
 	}{
-		"Text":        {reason: "A changed text is another revision", change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "# summary"} }},
-		"File":        {reason: "A new file is another revision", change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "# Summary", "a.md": ""} }},
-		"MovedText":   {reason: "Text that moves between name and content is another revision", change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md#": " Summary"} }},
+		"Text": {reason: "A changed text is another revision", change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [B](a.md)", "a.md": ""} }},
+		"File": {reason: "A new file is another revision", change: func(v *view) {
+			v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": "", "b.png": ""}
+		}},
+		"MovedText": {reason: "Text that moves between name and content is another revision", change: func(v *view) {
+			v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](a.md)", "a.mdb": "", "a.md": ""}
+		}},
 		"Image":       {reason: "Another image is another revision", change: func(v *view) { v.Spec.ViewerImage = "a" }},
 		"Replicas":    {reason: "The number of replicas is not part of the revision", change: func(v *view) { v.Spec.Replicas = nil }, same: true},
 		"Labels":      {reason: "Labels of the resources are not part of the revision", change: func(v *view) { v.input.Labels = map[string]string{"a": "b"} }, same: true},
@@ -256,7 +260,7 @@ func TestValidateObserved(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			v := view{}
+			v := settledView()
 			v.Metadata.Namespace, v.input.Namespace, v.Spec.ClaimRef.Namespace = tc.namespace, tc.input, tc.claim
 			o := observed{identities: map[string]identity{}}
 			for key, namespace := range map[string]string{keyConfigMap: tc.configMap, keyDeployment: tc.deployment, keyService: tc.service} {

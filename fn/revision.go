@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/function-markdownview/wire"
@@ -20,10 +19,10 @@ const annotationRevision = "markdownview.fn.crossplane.io/revision"
 //
 // The hash need not withstand an attack: whoever could make two books alike is
 // who writes the book. SHA-256 of a large book would take a fifth of a call.
-func revision(cm *corev1.ConfigMap, template podTemplate) string {
+func revision(cm *composedConfigMap, template podTemplate) string {
 	var w wire.Writer
 	w.Object(&struct {
-		BinaryData map[string][]byte `json:"binaryData"`
+		BinaryData map[string]string `json:"binaryData"`
 		Data       map[string]string `json:"data"`
 		Template   podTemplate       `json:"template"`
 	}{cm.BinaryData, cm.Data, template})
@@ -57,7 +56,7 @@ func encodeDeployment(d *desired) (encoded *encodedDeployment, rev string) {
 	encoded.Spec.Template = podTemplate{d.deployment.Spec.Template.ObjectMeta, wire.Encode(&d.deployment.Spec.Template.Spec)}
 	text := d.configMap
 	if d.text != keyConfigMap {
-		text = &corev1.ConfigMap{}
+		text = &composedConfigMap{}
 	}
 	rev = revision(text, encoded.Spec.Template)
 	metav1.SetMetaDataAnnotation(&encoded.Spec.Template.Metadata, annotationRevision, rev)

@@ -12,7 +12,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-func revisionOf(cm corev1.ConfigMap, template corev1.PodTemplateSpec) string {
+func revisionOf(cm composedConfigMap, template corev1.PodTemplateSpec) string {
 	return revision(&cm, podTemplate{template.ObjectMeta, wire.Encode(&template.Spec)})
 }
 
@@ -40,15 +40,15 @@ func TestRevisionsDiffer(t *testing.T) {
 	same := func(*corev1.PodSpec) {}
 
 	cases := map[string]struct {
-		configMap corev1.ConfigMap
+		configMap composedConfigMap
 		template  corev1.PodTemplateSpec
 	}{
 		"Plain":       {template: pod(same)},
-		"File":        {configMap: corev1.ConfigMap{Data: map[string]string{"a": "b"}}, template: pod(same)},
-		"FileMoved":   {configMap: corev1.ConfigMap{Data: map[string]string{"ab": ""}}, template: pod(same)},
-		"EmptyFile":   {configMap: corev1.ConfigMap{Data: map[string]string{"a": "b", "b": ""}}, template: pod(same)},
-		"Binary":      {configMap: corev1.ConfigMap{BinaryData: map[string][]byte{"a": []byte("b")}}, template: pod(same)},
-		"OtherBinary": {configMap: corev1.ConfigMap{BinaryData: map[string][]byte{"a": []byte("c")}}, template: pod(same)},
+		"File":        {configMap: composedConfigMap{Data: map[string]string{"a": "b"}}, template: pod(same)},
+		"FileMoved":   {configMap: composedConfigMap{Data: map[string]string{"ab": ""}}, template: pod(same)},
+		"EmptyFile":   {configMap: composedConfigMap{Data: map[string]string{"a": "b", "b": ""}}, template: pod(same)},
+		"Binary":      {configMap: composedConfigMap{BinaryData: map[string]string{"a": "Yg=="}}, template: pod(same)},
+		"OtherBinary": {configMap: composedConfigMap{BinaryData: map[string]string{"a": "Yw=="}}, template: pod(same)},
 		"Metadata":    {template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}, Spec: pod(same).Spec}},
 		"Bool":        {template: pod(func(s *corev1.PodSpec) { s.EnableServiceLinks = ptr.To(true) })},
 		"Unset":       {template: pod(func(s *corev1.PodSpec) { s.EnableServiceLinks = nil })},
@@ -83,11 +83,11 @@ func TestRevisionsDiffer(t *testing.T) {
 // not part of the revision.
 func TestRevisionOfUnset(t *testing.T) {
 	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}}}}
-	want := revisionOf(corev1.ConfigMap{}, pod)
+	want := revisionOf(composedConfigMap{}, pod)
 
 	pod.Spec.NodeSelector = map[string]string{}
 	pod.Spec.Containers[0].Args = []string{}
-	got := revisionOf(corev1.ConfigMap{Data: map[string]string{}, BinaryData: map[string][]byte{}}, pod)
+	got := revisionOf(composedConfigMap{Data: map[string]string{}, BinaryData: map[string]string{}}, pod)
 	if want != got {
 		t.Errorf("revision with empty maps and lists: want %s, as without them, got %s", want, got)
 	}

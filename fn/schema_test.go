@@ -66,6 +66,8 @@ func goType(t reflect.Type) string {
 		return "object of " + goType(t.Elem())
 	case reflect.Struct:
 		return "object"
+	case reflect.Slice:
+		return "array"
 	case reflect.Int32, reflect.Int64:
 		return "integer"
 	default:

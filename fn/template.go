@@ -39,6 +39,7 @@ func guarded() [][]string {
 		{"spec", "selector"},
 		{"metadata", "annotations", annotationServing},
 		{"spec", "template", "metadata", "annotations", annotationConfigMap},
+		{"metadata", "annotations", annotationIncomplete},
 	}
 	for name := range (view{}).selector() {
 		paths = append(paths,

@@ -190,16 +190,16 @@ func TestConfigMapTemplate(t *testing.T) {
 		t.Fatal(problems)
 	}
 
-	if diff := cmp.Diff(map[string]string{"SUMMARY.md": "# Summary", "theme.css": "body"}, composed.configMap.Data); diff != "" {
+	if diff := cmp.Diff(map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": "", "theme.css": "body"}, composed.configMap.Data); diff != "" {
 		t.Errorf("A template adds files to those of the book: -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]string{"SUMMARY.md": "# Summary"}, v.Spec.Markdowns); diff != "" {
+	if diff := cmp.Diff(map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": ""}, v.Spec.Markdowns); diff != "" {
 		t.Errorf("A template does not change the MarkdownView: -want, +got:\n%s", diff)
 	}
-	if !decoded[observedConfigMap](t, `{data: {SUMMARY.md: "# Summary", theme.css: body}, binaryData: {x.png: aGk=}}`).ready(composed, nil) {
+	if !decoded[observedConfigMap](t, `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", theme.css: body}, binaryData: {x.png: aGk=}}`).ready(composed, nil) {
 		t.Errorf("The ConfigMap is ready with all desired files")
 	}
-	if decoded[observedConfigMap](t, `{data: {SUMMARY.md: "# Summary", theme.css: body}, binaryData: {x.png: aGo=}}`).ready(composed, nil) {
+	if decoded[observedConfigMap](t, `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", theme.css: body}, binaryData: {x.png: aGo=}}`).ready(composed, nil) {
 		t.Errorf("The ConfigMap is not ready with another binary file")
 	}
 	if composed.revision == settledRevision {
@@ -220,8 +220,7 @@ func TestURL(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			v := view{}
-			v.Metadata.Name, v.Metadata.Namespace = "sample", "default"
+			v := settledView()
 			v.input.Templates.Service = template(t, tc.service)
 			composed, problems := compose(v, observed{})
 			if len(problems) > 0 {

@@ -14,13 +14,18 @@ func short(text string) string {
 // line returns a text, of which others may have written parts, as it is shown in
 // a message: on one line, and not too long to be read.
 func line(text string) string {
+	return lineOf(text, 1000)
+}
+
+// lineOf is line for a text of another length. For a line it returns that line.
+func lineOf(text string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) {
 			return r
 		}
 
 		return ' '
-	}, cut(text, 1000))
+	}, cut(text, most))
 }
 
 // cut returns at most the first bytes of a text.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/crossplane-contrib/function-markdownview/book"
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
@@ -21,25 +22,35 @@ import (
 // cannot be expressed in CEL.
 const (
 	summary     = "SUMMARY.md"
-	reserved    = "print.md"
 	maxFiles    = 1000
 	maxBytes    = 1 << 20 // What a ConfigMap can hold.
 	minReplicas = 1
 	maxReplicas = 5
 
-	messageEmpty    = `spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`
-	messageSummary  = `spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`
-	messageReserved = `spec.markdowns has a file named "print.md", which mdBook keeps for its own use: rename the file`
-	messageControl  = "has a control character that the API server would reject or change: remove it"
-	messageSize     = `spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`
+	messageEmpty   = `spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`
+	messageSummary = `spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`
+	messageBinary  = `spec.binaries has a file named "SUMMARY.md": write it as text in spec.markdowns`
+	messageControl = "has a control character that the API server would reject or change: remove it"
+	messageSize    = `spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`
+	messageSizes   = `spec.markdowns and spec.binaries together hold more than 1 MiB (1048576 bytes): shorten the files or split the book`
 )
 
 // validate returns every problem of the XR and of its Input.
 func validate(req request) problems {
 	v := req.view
 	p := slices.Concat(req.problems, problemsOf(ReasonInvalidSpec, v.validate()))
+	p = append(p, problemsOf(ReasonInvalidInput, v.validateInput(field.NewPath("input")))...)
+	if len(p) > 0 && v.input.Templates.ConfigMap == nil && len(v.Spec.validateFiles(field.NewPath("spec"))) == 0 {
+		// Otherwise compose finds them, together with the files of a template.
+		f := filesOf(v.Spec.spec, &corev1.ConfigMap{})
+		if f.generatesSummary() {
+			f.setSummary(book.Summary(f.book()))
+		}
+		errs, _ := f.check()
+		p = append(p, problemsOf(ReasonInvalidSpec, errs)...)
+	}
 
-	return append(p, problemsOf(ReasonInvalidInput, v.validateInput(field.NewPath("input")))...)
+	return p
 }
 
 // validate returns every error of the XR.
@@ -71,7 +82,9 @@ func (v view) validateMetadata() field.ErrorList {
 }
 
 func (s spec) validate(at *field.Path) field.ErrorList {
-	errs := validateMarkdowns(s.Markdowns, at.Child("markdowns"))
+	errs := s.validateFiles(at)
+	errs = append(errs, validateEnum(s.Summary, at.Child("summary"), summaryRequired, summaryAuto)...)
+	errs = append(errs, s.Book.validate(at.Child("book"))...)
 	if s.Replicas != nil && (*s.Replicas < minReplicas || *s.Replicas > maxReplicas) {
 		errs = append(errs, field.Invalid(at.Child("replicas"), *s.Replicas,
 			fmt.Sprintf("must be from %d to %d", minReplicas, maxReplicas)))
@@ -81,38 +94,6 @@ func (s spec) validate(at *field.Path) field.ErrorList {
 	}
 
 	return append(errs, validateResources(s.Resources, at.Child("resources"))...)
-}
-
-func validateMarkdowns(files map[string]string, at *field.Path) field.ErrorList {
-	if len(files) == 0 {
-		return field.ErrorList{field.Required(at, messageEmpty)}
-	}
-
-	if len(files) > maxFiles {
-		// A rejected book must cost no more than a good one, so no file of it is
-		// looked at.
-		return field.ErrorList{field.TooMany(at, len(files), maxFiles)}
-	}
-	var errs field.ErrorList
-	if _, ok := files[summary]; !ok {
-		errs = append(errs, field.Required(at, messageSummary))
-	}
-	if _, ok := files[reserved]; ok {
-		errs = append(errs, field.Forbidden(at, messageReserved))
-	}
-
-	size := 0
-	for name, text := range files {
-		size += len(text)
-		for _, detail := range validation.IsConfigMapKey(name) {
-			errs = append(errs, field.Invalid(at.Key(short(name)), field.OmitValueType{}, "is not a file name: "+detail))
-		}
-	}
-	if size > maxBytes {
-		errs = append(errs, field.Forbidden(at, messageSize))
-	}
-
-	return errs
 }
 
 func validateImage(image string, at *field.Path) field.ErrorList {

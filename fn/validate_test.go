@@ -15,7 +15,7 @@ import (
 )
 
 func TestValidate(t *testing.T) {
-	const fine = "markdowns: {SUMMARY.md: a}"
+	const fine = "markdowns: {SUMMARY.md: '- [A](a.md)', a.md: a}"
 
 	cases := map[string]struct {
 		reason string
@@ -25,7 +25,7 @@ func TestValidate(t *testing.T) {
 	}{
 		"Fine": {
 			reason: "The minimum that is required",
-			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: a}}}`,
+			xr:     `{metadata: {name: a, namespace: b}, spec: {` + fine + `}}`,
 		},
 		"Nothing": {
 			reason: "All errors of an empty request are reported at once",
@@ -52,13 +52,22 @@ func TestValidate(t *testing.T) {
 			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {a.md: a}}}`,
 			want:   []string{`spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`},
 		},
-		"FileNames": {
-			reason: "A file name must be a valid key of a ConfigMap, and print.md is reserved by mdBook",
-			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: a, "..": a, a/b.md: a, print.md: a}}}`,
+		"Book": {
+			reason: "The errors of a book are reported with those of the spec",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {replicas: 9, summary: auto, markdowns: {SUMMARY.md: "- [A](b.md)", a.md: a, /a.md: a}, binaries: {a.png: "?"}, book: {title: "a\tb", authors: ["a\tb"], description: "\tb", language: en_US, textDirection: up, defaultTheme: dark, preferredDarkTheme: dark}}}`,
 			want: []string{
-				`spec.markdowns: Forbidden: spec.markdowns has a file named "print.md", which mdBook keeps for its own use: rename the file`,
-				"spec.markdowns[..]: Invalid value: is not a file name: must not be '..'",
-				`spec.markdowns[a/b.md]: Invalid value: is not a file name: a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`,
+				"spec.binaries[a.png]: Invalid value: must be text in base64",
+				`spec.book.authors[0]: Invalid value: "a\tb": must not contain control characters`,
+				`spec.book.defaultTheme: Unsupported value: "dark": supported values: "light", "rust", "coal", "navy", "ayu"`,
+				`spec.book.description: Invalid value: "\tb": must not contain control characters`,
+				`spec.book.language: Invalid value: "en_US": must be a BCP 47 language tag: write "en", "ja" or "pt-BR"`,
+				`spec.book.preferredDarkTheme: Unsupported value: "dark": supported values: "light", "rust", "coal", "navy", "ayu"`,
+				`spec.book.textDirection: Unsupported value: "up": supported values: "ltr", "rtl"`,
+				`spec.book.title: Invalid value: "a\tb": must not contain control characters`,
+				`spec.markdowns: Invalid value: SUMMARY.md line 1: chapter "b.md" is not in spec.markdowns: add the file or remove the link`,
+				`spec.markdowns: Invalid value: file name "/a.md" must be relative: remove the leading "/"`,
+				"spec.replicas: Invalid value: 9: must be from 1 to 5",
+				`spec.summary: Unsupported value: "auto": supported values: "Required", "Auto"`,
 			},
 		},
 		"ReplicasTooFew":  {reason: "At least 1 replica", xr: `{metadata: {name: a, namespace: b}, spec: {replicas: 0, ` + fine + `}}`, want: []string{"spec.replicas: Invalid value: 0: must be from 1 to 5"}},
@@ -171,28 +180,32 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestValidateSize(t *testing.T) {
+func TestValidateFiles(t *testing.T) {
 	const tooLarge = "spec.markdowns: Forbidden: spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book"
+	const together = "spec.binaries: Forbidden: spec.markdowns and spec.binaries together hold more than 1 MiB (1048576 bytes): shorten the files or split the book"
+	// A text of three bytes in base64 takes four, and 3 * 349,525 is one byte less than 1 MiB.
+	const most = 349_525
 
 	cases := map[string]struct {
 		reason string
-		files  map[string]string
+		spec   spec
 		want   []string
 	}{
-		"Most":     {reason: "All texts together may be as large as a ConfigMap", files: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbb"}},
-		"OneMore":  {reason: "One byte more does not fit into a ConfigMap", files: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbbb"}, want: []string{tooLarge}},
-		"Bytes":    {reason: "Bytes are counted, not characters as in CEL", files: map[string]string{"SUMMARY.md": strings.Repeat("ペ", 1<<19)}, want: []string{tooLarge}},
-		"TooMany":  {reason: "mdBook is slow with very many files", files: many(1001), want: []string{"spec.markdowns: Too many: 1001: must have at most 1000 items"}},
-		"MostMany": {reason: "1000 files are valid", files: many(1000)},
-		"LongName": {
-			reason: "An error quotes only the beginning of a long name", files: map[string]string{"SUMMARY.md": "", strings.Repeat("a", 254): ""},
-			want: []string{"spec.markdowns[" + strings.Repeat("a", 80) + "…]: Invalid value: is not a file name: must be no more than 253 characters"},
-		},
+		"Most":       {reason: "All texts together may be as large as a ConfigMap", spec: spec{Markdowns: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbb"}}},
+		"OneMore":    {reason: "One byte more does not fit into a ConfigMap", spec: spec{Markdowns: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbbb"}}, want: []string{tooLarge}},
+		"Bytes":      {reason: "Bytes are counted, not characters as in CEL", spec: spec{Markdowns: map[string]string{"SUMMARY.md": strings.Repeat("ペ", 1<<19)}}, want: []string{tooLarge}},
+		"TooMany":    {reason: "mdBook is slow with very many files", spec: spec{Markdowns: many(1001)}, want: []string{"spec.markdowns: Too many: 1001: must have at most 1000 items"}},
+		"MostMany":   {reason: "1000 files are valid", spec: spec{Markdowns: many(1000)}},
+		"Together":   {reason: "Texts and binaries are files alike", spec: spec{Markdowns: many(999), Binaries: map[string]string{"a.png": "", "b.png": ""}}, want: []string{"spec.binaries: Forbidden: spec.markdowns and spec.binaries together have 1001 files, and a book has at most 1000: split the book"}},
+		"Binaries":   {reason: "Binaries count as what they are, not as base64", spec: spec{Markdowns: map[string]string{"SUMMARY.md": "a"}, Binaries: map[string]string{"a.png": strings.Repeat("AAAA", most)}}},
+		"Padding":    {reason: "Padding and line breaks do not count", spec: spec{Markdowns: map[string]string{"SUMMARY.md": "a"}, Binaries: map[string]string{"a.png": strings.Repeat("AAAA\r\n", most-1) + "AA==\n", "b.png": "AA=="}}},
+		"BinariesUp": {reason: "One byte more does not fit into a ConfigMap", spec: spec{Markdowns: map[string]string{"SUMMARY.md": "aa"}, Binaries: map[string]string{"a.png": strings.Repeat("AAAA", most)}}, want: []string{together}},
+		"Summary":    {reason: "A list of chapters is text", spec: spec{Markdowns: map[string]string{"a.md": ""}, Binaries: map[string]string{"SUMMARY.md": ""}, Summary: "Auto"}, want: []string{`spec.binaries: Forbidden: spec.binaries has a file named "SUMMARY.md": write it as text in spec.markdowns`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, messages(problemsOf("", validateMarkdowns(tc.files, field.NewPath("spec", "markdowns"))))); diff != "" {
-				t.Errorf("\n%s\nvalidateMarkdowns(): -want, +got:\n%s", tc.reason, diff)
+			if diff := cmp.Diff(tc.want, messages(problemsOf("", tc.spec.validateFiles(field.NewPath("spec"))))); diff != "" {
+				t.Errorf("\n%s\nvalidateFiles(): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -228,13 +241,23 @@ func TestXRD(t *testing.T) {
 
 	t.Run("Spec", func(t *testing.T) {
 		want := map[string]string{
-			"markdowns":          "object of string",
-			"replicas":           "integer",
-			"viewerImage":        "string",
-			"host":               "string",
-			"resources":          "object",
-			"resources.requests": "object of quantity",
-			"resources.limits":   "object of quantity",
+			"markdowns":               "object of string",
+			"binaries":                "object of string",
+			"summary":                 "string",
+			"book":                    "object",
+			"book.title":              "string",
+			"book.description":        "string",
+			"book.authors":            "array",
+			"book.language":           "string",
+			"book.textDirection":      "string",
+			"book.defaultTheme":       "string",
+			"book.preferredDarkTheme": "string",
+			"host":                    "string",
+			"replicas":                "integer",
+			"viewerImage":             "string",
+			"resources":               "object",
+			"resources.requests":      "object of quantity",
+			"resources.limits":        "object of quantity",
 		}
 		if diff := cmp.Diff(want, declared(schema, "spec")); diff != "" {
 			t.Errorf("The XRD does not declare the spec: -want, +got:\n%s", diff)
@@ -263,7 +286,7 @@ func TestXRD(t *testing.T) {
 	})
 
 	t.Run("Messages", func(t *testing.T) {
-		for _, message := range []string{messageEmpty, messageSummary, messageReserved, messageSize} {
+		for _, message := range []string{messageEmpty, messageSummary, messageBinary, messageSize, messageSizes} {
 			if !strings.Contains(string(b), "message: '"+message+"'") {
 				t.Errorf("The XRD rejects the same error with another message than %q", message)
 			}

@@ -48,8 +48,14 @@ type xrSpec struct {
 
 // A spec is the spec of a MarkdownView. The XRD declares the same fields.
 type spec struct {
-	// Markdowns maps the name of each file of the book to its text.
+	// Markdowns maps the name of each text file of the book to its text.
 	Markdowns map[string]string `json:"markdowns"`
+	// Binaries maps the name of each other file to its content in base64.
+	Binaries map[string]string `json:"binaries"`
+	// Summary is Required or Auto. Empty means Required.
+	Summary string `json:"summary"`
+	// Book has the settings of mdBook.
+	Book settings `json:"book"`
 	// Replicas is the number of pods. Nil leaves the number to others.
 	Replicas *int32 `json:"replicas"`
 	// ViewerImage is the mdBook image. Empty means the default of the Input.

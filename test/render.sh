@@ -55,6 +55,7 @@ ours=package/configuration
 tutorial=example/tutorial
 render first.yaml $ours/definition.yaml example/xr.yaml $ours/composition.yaml
 render settled.yaml $ours/definition.yaml example/xr.yaml $ours/composition.yaml --observed-resources=example/observed.yaml
+render nested.yaml $ours/definition.yaml example/nested/xr.yaml $ours/composition.yaml
 render platform.yaml $ours/definition.yaml example/platform/xr.yaml example/platform/composition.yaml
 render invalid.txt $ours/definition.yaml example/invalid/xr.yaml example/platform/composition.yaml
 render tutorial.yaml $tutorial/definition.yaml $tutorial/xr.yaml $tutorial/composition.yaml

@@ -3,8 +3,10 @@ package admission_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +35,17 @@ func wide() map[string]string {
 	return book
 }
 
+// long returns as many files as one map may have, one of them with a given name and
+// the others with the longest names that fit into one request.
+func long(name string) map[string]string {
+	book := map[string]string{name: ""}
+	for i := range 999 {
+		book[fmt.Sprintf("%s/%s/%s/%s/%s%04d", name, strings.Repeat("あ", 83), strings.Repeat("あ", 83), strings.Repeat("あ", 83), strings.Repeat("あ", 83), i)] = ""
+	}
+
+	return book
+}
+
 func requests(r map[string]any) map[string]any {
 	return with(map[string]any{"resources": map[string]any{"requests": r}})
 }
@@ -41,16 +54,16 @@ func limits(r map[string]any) map[string]any {
 	return with(map[string]any{"resources": map[string]any{"limits": r}})
 }
 
-// refusals are a spec for each thing that is refused, and what the API server
-// says to it. docs/admission.md holds the same.
-func refusals() map[string]struct {
+// A refusal is a spec that is rejected, and the message of the API server.
+type refusal struct {
 	spec map[string]any
 	want string
-} {
-	return map[string]struct {
-		spec map[string]any
-		want string
-	}{
+}
+
+// refusals are a spec for each thing that is refused, and what the API server
+// says to it. docs/admission.md holds the same.
+func refusals() map[string]refusal {
+	all := map[string]refusal{
 		"No `markdowns`": {
 			spec: map[string]any{},
 			want: `spec.markdowns: Required value`,
@@ -66,26 +79,6 @@ func refusals() map[string]struct {
 		"More than 1,000 files": {
 			spec: map[string]any{"markdowns": many(999)},
 			want: `spec.markdowns: Too many: 1001: must have at most 1000 items`,
-		},
-		"A file name with other characters": {
-			spec: map[string]any{"markdowns": files(map[string]string{"guide/page.md": ""})},
-			want: `spec.markdowns: Invalid value: spec.markdowns has a file named "guide/page.md": use only letters, digits, "-", "_" and "." in its name`,
-		},
-		"A file name without characters": {
-			spec: map[string]any{"markdowns": files(map[string]string{"": ""})},
-			want: `spec.markdowns: Invalid value: spec.markdowns has a file named "": use only letters, digits, "-", "_" and "." in its name`,
-		},
-		"The file name `.`": {
-			spec: map[string]any{"markdowns": files(map[string]string{".": ""})},
-			want: `spec.markdowns: Invalid value: spec.markdowns has a file named ".": its name must not be "." and not start with ".."`,
-		},
-		"A file name that starts with `..`": {
-			spec: map[string]any{"markdowns": files(map[string]string{"..data": ""})},
-			want: `spec.markdowns: Invalid value: spec.markdowns has a file named "..data": its name must not be "." and not start with ".."`,
-		},
-		"A file name of more than 253 characters": {
-			spec: map[string]any{"markdowns": files(map[string]string{strings.Repeat("x", 254): ""})},
-			want: `spec.markdowns: Invalid value: spec.markdowns has a file name of more than 253 characters: shorten it`,
 		},
 		"The file name `print.md`": {
 			spec: map[string]any{"markdowns": files(map[string]string{"print.md": ""})},
@@ -157,7 +150,112 @@ func refusals() map[string]struct {
 			}}),
 			want: `spec.resources: Invalid value: spec.resources.requests asks for more than spec.resources.limits allows: raise the limit or lower the request`,
 		},
+		"More than 1,000 binaries": {
+			spec: with(map[string]any{"binaries": binaries(1001)}),
+			want: `spec.binaries: Too many: 1001: must have at most 1000 items`,
+		},
+		"A file that is both text and binary": {
+			spec: with(map[string]any{"binaries": map[string]string{"page.md": ""}}),
+			want: `spec.binaries: Invalid value: file "page.md" is given twice: remove one`,
+		},
+		"A binary named `SUMMARY.md`": {
+			spec: map[string]any{"markdowns": map[string]string{"page.md": ""}, "summary": "Auto", "binaries": map[string]string{"SUMMARY.md": ""}},
+			want: `spec.binaries: Invalid value: spec.binaries has a file named "SUMMARY.md": write it as text in spec.markdowns`,
+		},
+		"More than 1 MiB of text and binaries together": {
+			spec: with(map[string]any{"binaries": map[string]string{"a.png": strings.Repeat("AAAA", (1<<20)/3)}}),
+			want: `spec.binaries: Invalid value: spec.markdowns and spec.binaries together hold more than 1 MiB (1048576 bytes): shorten the files or split the book`,
+		},
+		"Another `summary`": {
+			spec: with(map[string]any{"summary": "auto"}),
+			want: `spec.summary: Unsupported value: "auto": supported values: "Required", "Auto"`,
+		},
+		"A `title` of more than 256 characters": {
+			spec: settings(map[string]any{"title": strings.Repeat("x", 257)}),
+			want: `spec.book.title: Too long: may not be more than 256 bytes`,
+		},
+		"A `title` with a control character": {
+			spec: settings(map[string]any{"title": "a\nb"}),
+			want: `spec.book.title: Invalid value: "a\nb": must not contain control characters`,
+		},
+		"A `description` of more than 1,024 characters": {
+			spec: settings(map[string]any{"description": strings.Repeat("x", 1025)}),
+			want: `spec.book.description: Too long: may not be more than 1024 bytes`,
+		},
+		"A `description` with a control character": {
+			spec: settings(map[string]any{"description": "a\tb"}),
+			want: `spec.book.description: Invalid value: "a\tb": must not contain control characters`,
+		},
+		"More than 32 `authors`": {
+			spec: settings(map[string]any{"authors": make([]string, 33)}),
+			want: `spec.book.authors: Too many: 33: must have at most 32 items`,
+		},
+		"An author of more than 256 characters": {
+			spec: settings(map[string]any{"authors": []string{strings.Repeat("x", 257)}}),
+			want: `spec.book.authors[0]: Too long: may not be more than 256 bytes`,
+		},
+		"An author with a control character": {
+			spec: settings(map[string]any{"authors": []string{"a\nb"}}),
+			want: `spec.book.authors[0]: Invalid value: "a\nb": must not contain control characters`,
+		},
+		"A `language` that is no tag": {
+			spec: settings(map[string]any{"language": "日本語"}),
+			want: `spec.book.language: Invalid value: "日本語": must be a BCP 47 language tag: write "en", "ja" or "pt-BR"`,
+		},
+		"A `language` of more than 35 characters": {
+			spec: settings(map[string]any{"language": strings.Repeat("en-", 11) + "abc"}),
+			want: `spec.book.language: Too long: may not be more than 35 bytes`,
+		},
+		"Another `textDirection`": {
+			spec: settings(map[string]any{"textDirection": "auto"}),
+			want: `spec.book.textDirection: Unsupported value: "auto": supported values: "ltr", "rtl"`,
+		},
+		"Another `defaultTheme`": {
+			spec: settings(map[string]any{"defaultTheme": "dark"}),
+			want: `spec.book.defaultTheme: Unsupported value: "dark": supported values: "light", "rust", "coal", "navy", "ayu"`,
+		},
+		"Another `preferredDarkTheme`": {
+			spec: settings(map[string]any{"preferredDarkTheme": "dark"}),
+			want: `spec.book.preferredDarkTheme: Unsupported value: "dark": supported values: "light", "rust", "coal", "navy", "ayu"`,
+		},
 	}
+	for wrong, bad := range badNames() {
+		all[wrong] = refusal{spec: with(map[string]any{"markdowns": files(map[string]string{bad.name: ""})}), want: "spec.markdowns: Invalid value: " + bad.want}
+	}
+
+	return all
+}
+
+// badNames are names that neither a text file nor a binary can have.
+func badNames() map[string]struct{ name, want string } {
+	return map[string]struct{ name, want string }{
+		"An empty file name":                      {name: "", want: `a file name must not be empty`},
+		"A file name of more than 1,024 bytes":    {name: strings.Repeat(strings.Repeat("あ", 85)+"/", 4) + "page.md", want: `a file name must be at most 1024 bytes long`},
+		"A file name with a control character":    {name: "a\u0085b.md", want: `a file name must not contain control characters`},
+		"A file name with a backslash":            {name: `guide\page.md`, want: `file name "guide\page.md" must not contain a backslash: write "/" between folders`},
+		"A file name that begins with `/`":        {name: "/page.md", want: `file name "/page.md" must be relative: remove the leading "/"`},
+		"A file name that ends with `/`":          {name: "guide/", want: `file name "guide/" must be the name of a file: remove the trailing "/"`},
+		"A file name that begins with `..`":       {name: "..data", want: `file name "..data" must not begin with ".."`},
+		"A file more than 31 folders deep":        {name: strings.Repeat("a/", 32) + "b.md", want: `file name "` + strings.Repeat("a/", 32) + `b.md" must be at most 31 folders deep`},
+		"A file name with `//`":                   {name: "guide//page.md", want: `file name "guide//page.md" must not contain "//"`},
+		"A file name with the folder `.` or `..`": {name: "guide/../page.md", want: `file name "guide/../page.md" must not contain "." or ".." as the name of a folder or file`},
+		"A folder or file name above 255 bytes":   {name: strings.Repeat("あ", 86) + "/page.md", want: `a file name must not contain the name of a folder or file above 255 bytes`},
+	}
+}
+
+// binaries returns that number of empty files.
+func binaries(n int) map[string]string {
+	all := map[string]string{}
+	for i := range n {
+		all[fmt.Sprintf("%d.png", i)] = ""
+	}
+
+	return all
+}
+
+// settings returns the spec of a small book with settings.
+func settings(s map[string]any) map[string]any {
+	return with(map[string]any{"book": s})
 }
 
 func quantities(n int) map[string]any {
@@ -181,10 +279,33 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestNamesOfBinaries shows that the names of binaries have the same rules as those of
+// texts.
+func TestNamesOfBinaries(t *testing.T) {
+	a := mustServe(t, readXRD(t))
+	for wrong, tc := range namesOfBinaries() {
+		t.Run(wrong, func(t *testing.T) {
+			_, got := a.create(t, view(tc.spec))
+			if diff := cmp.Diff([]string{tc.want}, got); diff != "" {
+				t.Errorf("create: -want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func namesOfBinaries() map[string]refusal {
+	all := map[string]refusal{}
+	for wrong, bad := range badNames() {
+		all[wrong] = refusal{spec: with(map[string]any{"binaries": map[string]string{bad.name: ""}}), want: "spec.binaries: Invalid value: " + bad.want}
+	}
+
+	return all
+}
+
 func TestAllFaultsAtOnce(t *testing.T) {
 	a := mustServe(t, readXRD(t))
 	_, got := a.create(t, view(map[string]any{
-		"markdowns":   map[string]string{"a b": "", "print.md": "", "..": ""},
+		"markdowns":   map[string]string{"/a": "", "print.md": "", "..": ""},
 		"replicas":    9,
 		"viewerImage": "A",
 		"resources": map[string]any{
@@ -234,7 +355,7 @@ func TestAdmitted(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	a := mustServe(t, readXRD(t))
 	got, _ := a.create(t, view(map[string]any{"markdowns": map[string]string{"SUMMARY.md": ""}}))
-	want := map[string]any{"markdowns": map[string]any{"SUMMARY.md": ""}, "replicas": int64(1)}
+	want := map[string]any{"markdowns": map[string]any{"SUMMARY.md": ""}, "replicas": int64(1), "summary": "Required"}
 	if diff := cmp.Diff(want, got["spec"]); diff != "" {
 		t.Errorf("create: -want, +got:\n%s", diff)
 	}
@@ -269,9 +390,11 @@ func TestEveryRuleIsTested(t *testing.T) {
 			if err != nil {
 				return // A bound that the cost of another rule depends on.
 			}
-			for _, tc := range refusals() {
-				if _, got := a.create(t, view(tc.spec)); !cmp.Equal(got, []string{tc.want}) {
-					return
+			for _, cases := range []map[string]refusal{refusals(), namesOfBinaries()} {
+				for _, tc := range cases {
+					if _, got := a.create(t, view(tc.spec)); !cmp.Equal(got, []string{tc.want}) {
+						return
+					}
 				}
 			}
 			t.Errorf("no test fails without %s", rule)
@@ -315,7 +438,7 @@ func edit(t *testing.T, raw []byte, drop func(rule string) bool) []byte {
 }
 
 func editProps(props map[string]any, path string, drop func(rule string) bool) {
-	for _, bound := range []string{"required", "minimum", "maximum", "maxLength", "maxProperties"} {
+	for _, bound := range []string{"required", "minimum", "maximum", "maxLength", "maxProperties", "maxItems", "enum"} {
 		if _, ok := props[bound]; ok && drop(path+" "+bound) {
 			delete(props, bound)
 		}
@@ -330,13 +453,13 @@ func editProps(props map[string]any, path string, drop func(rule string) bool) {
 	if len(rules) > 0 {
 		props["x-kubernetes-validations"] = kept
 	}
-	if items, ok := props["additionalProperties"].(map[string]any); ok {
-		editProps(items, path+"[]", drop)
+	for _, of := range []string{"additionalProperties", "items"} {
+		if items, ok := props[of].(map[string]any); ok {
+			editProps(items, path+"[]", drop)
+		}
 	}
 	children, _ := props["properties"].(map[string]any)
-	for _, name := range []string{"markdowns", "replicas", "viewerImage", "resources", "requests", "limits"} {
-		if child, ok := children[name].(map[string]any); ok {
-			editProps(child, path+"."+name, drop)
-		}
+	for _, name := range slices.Sorted(maps.Keys(children)) {
+		editProps(children[name].(map[string]any), path+"."+name, drop)
 	}
 }

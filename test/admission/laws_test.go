@@ -5,14 +5,15 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/distribution/reference"
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/crossplane-contrib/function-markdownview/book"
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
@@ -32,7 +33,7 @@ var (
 	}
 	namePieces = []string{
 		"a", "Page", "page.md", "print.md", "SUMMARY.md", ".", "..", "..data", "-", "_", "/", "\\", " ", "\x00", "\n", "é", "%20",
-		strings.Repeat("x", 100), strings.Repeat("y", 253), "",
+		strings.Repeat("x", 100), strings.Repeat("y", 255), strings.Repeat("あ", 85), "//", "/..", "./", "guide/", strings.Repeat("a/", 16), "\u0085", "",
 	}
 )
 
@@ -102,6 +103,14 @@ func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 	xr, refused := a.create(t, view(spec))
 	if refused != nil {
 		return false
+	}
+	// What mdBook makes of the files admission does not know.
+	texts, ok := spec["markdowns"].(map[string]string)
+	if !ok {
+		t.Fatalf("there are no texts in %v", spec)
+	}
+	if errs, _ := book.Check(book.Files{Markdowns: texts}); len(errs.First) > 0 {
+		return true
 	}
 	composite, err := structpb.NewStruct(xr)
 	if err != nil {
@@ -242,13 +251,22 @@ func TestAdmittedFileNames(t *testing.T) {
 	}
 }
 
-// checkFileName fails the test where a file name is admitted that a ConfigMap
-// refuses, or the other way round.
+// checkFileName fails the test where a file name is admitted that a book cannot have,
+// or the other way round.
 func checkFileName(t *testing.T, a *api, name string) {
 	t.Helper()
-	_, refused := a.create(t, view(with(map[string]any{"markdowns": files(map[string]string{name: ""})})))
-	invalid := validation.IsConfigMapKey(name)
-	if (refused == nil) != (len(invalid) == 0 && name != "print.md") {
-		t.Errorf("%q: %v, but %v", name, refused, invalid)
+	if !utf8.ValidString(name) {
+		return // It is no JSON.
+	}
+	invalid := book.ValidatePath(name)
+	for of, spec := range map[string]map[string]any{
+		"markdowns": {"markdowns": files(map[string]string{name: ""})},
+		"binaries":  with(map[string]any{"binaries": map[string]string{name: ""}}),
+	} {
+		_, refused := a.create(t, view(spec))
+		taken := name == "print.md" && of == "markdowns" || of == "binaries" && (name == "SUMMARY.md" || name == "page.md")
+		if (refused == nil) != (invalid == nil && !taken) {
+			t.Errorf("%s %q: %v, but %v", of, name, refused, invalid)
+		}
 	}
 }

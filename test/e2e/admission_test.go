@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,6 +93,12 @@ func badSpecs() map[string]map[string]any {
 		}
 		return m
 	}
+	set := func(name string, value any) func(map[string]any) {
+		return func(s map[string]any) { s[name] = value }
+	}
+	setting := func(name string, value any) map[string]any {
+		return book(set("book", map[string]any{name: value}))
+	}
 	return map[string]map[string]any{
 		"No `markdowns`":    {},
 		"Empty `markdowns`": {"markdowns": map[string]any{}},
@@ -101,17 +108,48 @@ func badSpecs() map[string]map[string]any {
 				file(fmt.Sprintf("%d.md", i), "")(s)
 			}
 		}),
-		"A file name with other characters":           book(file("guide/page.md", "")),
-		"A file name without characters":              book(file("", "")),
-		"The file name `.`":                           book(file(".", "")),
-		"A file name that starts with `..`":           book(file("..data", "")),
-		"A file name of more than 253 characters":     book(file(strings.Repeat("x", 254), "")),
-		"The file name `print.md`":                    book(file("print.md", "")),
-		"More than 1,048,576 characters of text":      book(file("long.md", strings.Repeat("x", 1<<20))),
-		"No replicas":                                 book(replicas(0)),
-		"More than 5 replicas":                        book(replicas(100)),
-		"A `viewerImage` that is no image reference":  book(image("Peaceiris/mdBook")),
-		"A `viewerImage` of more than 512 characters": book(image(strings.Repeat("x", 513))),
+		"An empty file name":                      book(file("", "")),
+		"A file name of more than 1,024 bytes":    book(file(strings.Repeat(strings.Repeat("あ", 85)+"/", 4)+"page.md", "")),
+		"A file name with a control character":    book(file("a\u0085b.md", "")),
+		"A file name with a backslash":            book(file(`guide\page.md`, "")),
+		"A file name that begins with `/`":        book(file("/page.md", "")),
+		"A file name that ends with `/`":          book(file("guide/", "")),
+		"A file name that begins with `..`":       book(file("..data", "")),
+		"A file more than 31 folders deep":        book(file(strings.Repeat("a/", 32)+"b.md", "")),
+		"A file name with `//`":                   book(file("guide//page.md", "")),
+		"A file name with the folder `.` or `..`": book(file("guide/../page.md", "")),
+		"A folder or file name above 255 bytes":   book(file(strings.Repeat("あ", 86)+"/page.md", "")),
+		"The file name `print.md`":                book(file("print.md", "")),
+		"More than 1,048,576 characters of text":  book(file("long.md", strings.Repeat("x", 1<<20))),
+		"More than 1,000 binaries": book(func(s map[string]any) {
+			all := map[string]any{}
+			for i := range 1001 {
+				all[fmt.Sprintf("%d.png", i)] = ""
+			}
+			s["binaries"] = all
+		}),
+		"A file that is both text and binary": book(set("binaries", map[string]any{"page.md": ""})),
+		"A binary named `SUMMARY.md`": {
+			"markdowns": map[string]any{"page.md": ""}, "summary": "Auto", "binaries": map[string]any{"SUMMARY.md": ""},
+		},
+		"More than 1 MiB of text and binaries together":                               book(set("binaries", map[string]any{"a.png": strings.Repeat("AAAA", (1<<20)/3)})),
+		"Another `summary`":                                                           book(set("summary", "auto")),
+		"A `title` of more than 256 characters":                                       setting("title", strings.Repeat("x", 257)),
+		"A `title` with a control character":                                          setting("title", "a\nb"),
+		"A `description` of more than 1,024 characters":                               setting("description", strings.Repeat("x", 1025)),
+		"A `description` with a control character":                                    setting("description", "a\tb"),
+		"More than 32 `authors`":                                                      setting("authors", slices.Repeat([]any{"x"}, 33)),
+		"An author of more than 256 characters":                                       setting("authors", []any{strings.Repeat("x", 257)}),
+		"An author with a control character":                                          setting("authors", []any{"a\nb"}),
+		"A `language` that is no tag":                                                 setting("language", "日本語"),
+		"A `language` of more than 35 characters":                                     setting("language", strings.Repeat("en-", 11)+"abc"),
+		"Another `textDirection`":                                                     setting("textDirection", "auto"),
+		"Another `defaultTheme`":                                                      setting("defaultTheme", "dark"),
+		"Another `preferredDarkTheme`":                                                setting("preferredDarkTheme", "dark"),
+		"No replicas":                                                                 book(replicas(0)),
+		"More than 5 replicas":                                                        book(replicas(100)),
+		"A `viewerImage` that is no image reference":                                  book(image("Peaceiris/mdBook")),
+		"A `viewerImage` of more than 512 characters":                                 book(image(strings.Repeat("x", 513))),
 		"Another resource than `cpu`, `memory` and `ephemeral-storage` in `requests`": resources("requests", map[string]any{"hugepages-2Mi": "2Mi"}),
 		"Another resource than `cpu`, `memory` and `ephemeral-storage` in `limits`":   resources("limits", map[string]any{"nvidia.com/gpu": int64(1)}),
 		"More than 3 resources in `requests`":                                        resources("requests", many(4)),

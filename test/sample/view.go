@@ -1,6 +1,9 @@
 package sample
 
-import "strings"
+import (
+	"encoding/base64"
+	"strings"
+)
 
 // View returns a MarkdownView that the XRD admits, as a user writes it, and
 // whose texts fit into a ConfigMap.
@@ -46,7 +49,7 @@ func (s *Source) Namespace() string {
 
 // Spec returns a spec that the XRD admits.
 func (s *Source) Spec() map[string]any {
-	spec := map[string]any{"markdowns": s.markdowns()}
+	spec := s.book()
 	if n := s.Below(6); n > 0 {
 		spec["replicas"] = float64(n)
 	}
@@ -60,25 +63,71 @@ func (s *Source) Spec() map[string]any {
 	return spec
 }
 
-func (s *Source) markdowns() map[string]any {
-	files := map[string]any{"SUMMARY.md": "# Summary\n\n- [Page](page.md)\n"}
+// book returns a spec that has a book alone: one that mdBook serves, though not
+// always all of it.
+func (s *Source) book() map[string]any {
+	files := map[string]any{
+		"SUMMARY.md": Pick(s,
+			"# Summary\n\n- [Page](page.md)\n",
+			"- [Page](<page.md>)\r\n    - [Draft]()\r\n",
+			"\ufeff# 目次\n\n[Page](./page.md)\n\n---\n",
+			"[一](page.md)\n\n* * *\n\n# Part\n\nlazy [link](lost.md)\n",
+			"- [A](page.md)\n  lost [B](page.md)\n\n[suffix](guide/a.md)\n"),
+		"page.md":    s.Text(),
+		"guide/a.md": "# A\n\n![logo](../img/logo.svg) [missing](../b.md)\n",
+	}
 	for range s.Below(6) {
 		files[s.FileName()] = s.Text()
 	}
-	if s.Maybe(8) {
-		files["SUMMARY.md"] = s.Text()
+	spec := map[string]any{"markdowns": files}
+	if s.Maybe(3) {
+		spec["binaries"] = map[string]any{
+			Pick(s, "img/logo.svg", "img/深い/logo.png", "logo.PNG", ".well-known/x"): Pick(s, "", "iVBORw0KGgo=", "/+8=", "AAEC\nAwQF\r\nBgc=\n", "Zh=="),
+			"bin/" + s.word("abc -_.", 3) + "x":                                     base64.StdEncoding.EncodeToString(s.take(s.Below(64))),
+		}
+	}
+	if s.Maybe(4) {
+		spec["summary"] = Pick(s, "Auto", "Required")
+		if s.Maybe(2) {
+			spec["summary"] = "Auto"
+			delete(files, "SUMMARY.md")
+		}
+	}
+	if s.Maybe(3) {
+		spec["book"] = s.settings()
 	}
 	if s.Maybe(64) {
 		files["large.md"] = s.large(files)
 	}
 
-	return files
+	return spec
 }
 
-// large returns a text that fills a ConfigMap but for the little that a template
-// adds.
+func (s *Source) settings() map[string]any {
+	settings := map[string]any{}
+	set := func(name string, value any) {
+		if s.Maybe(3) {
+			settings[name] = value
+		}
+	}
+	text := func() string {
+		return Pick(s, "My Book", "", "123", "true", "null", `"`, "{}", "$(HOME) $$ $", "${A}", "<b>&amp;</b>", "一冊の本 👩‍👩‍👧‍👦", strings.Repeat("一", 256), `\n \`)
+	}
+	set("title", text())
+	set("description", text())
+	set("authors", Pick(s, []any{}, []any{text()}, []any{text(), "b, c"}))
+	set("language", Pick(s, "en", "ja", "pt-BR", "zh-Hant-TW"))
+	set("textDirection", Pick(s, "ltr", "rtl"))
+	set("defaultTheme", Pick(s, "light", "rust", "coal", "navy", "ayu"))
+	set("preferredDarkTheme", Pick(s, "coal", "light"))
+
+	return settings
+}
+
+// large returns a text that fills a ConfigMap but for the little that binaries, a
+// template and a generated SUMMARY.md add.
 func (s *Source) large(beside map[string]any) string {
-	size := 1<<20 - 64
+	size := 1<<20 - 4096
 	for name, text := range beside {
 		if name != "large.md" {
 			size -= len(text.(string))
@@ -90,11 +139,12 @@ func (s *Source) large(beside map[string]any) string {
 	return strings.Repeat(text, size/len(text))
 }
 
-// FileName returns a legal key of a ConfigMap.
+// FileName returns a legal name of a file, beside those that every book has.
 func (s *Source) FileName() string {
 	const chars = "abcXYZ019-_."
 	name := Pick(s,
-		"page.md", "a", ".hidden", "-", "_", "UPPER.MD", "two.dots.md", "no-extension", "ca.crt", "0", "true", "null",
+		"page.md", "a", ".hidden", "guide/README.md", "a b.md", "第一章/はじめに.md", "deep/"+strings.Repeat("d/", 29)+"x.md",
+		strings.Repeat("s", 252)+".md", "folder.md/x", "img.d/logo.svg", "$(X)/'\"&<>#?%20.txt", "e\u0301/\u202e.md", "-", "_", "UPPER.MD", "two.dots.md", "no-extension", "ca.crt", "0", "true", "null",
 		strings.Repeat("l", 253), "")
 	if name == "" {
 		name = "f" + s.word(chars, s.Below(40))

@@ -1,0 +1,238 @@
+package fn
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/book"
+)
+
+// The values of spec.summary.
+const (
+	// summaryRequired means that SUMMARY.md must be among the files.
+	summaryRequired = "Required"
+	// summaryAuto means that it is generated where it is not.
+	summaryAuto = "Auto"
+)
+
+// files are the files of a book, as they are stored in a ConfigMap and mounted from
+// it: those of the XR, and those that a template adds.
+type files struct {
+	spec spec
+	// extra is the ConfigMap with the files of a template alone.
+	extra *corev1.ConfigMap
+
+	// data and binaryData hold the files by their keys, binaryData in base64.
+	data, binaryData map[string]string
+	// items map keys to names for a volume. There are none where every file has its
+	// name as its key: then a volume shows a new file without a change of the pods.
+	items []corev1.KeyToPath
+	// keys are those of the XR.
+	keys map[string]bool
+
+	// summary is SUMMARY.md where it is generated.
+	summary string
+}
+
+func filesOf(s spec, extra *corev1.ConfigMap) *files {
+	n := len(s.Markdowns) + len(s.Binaries) + 1
+	f := &files{spec: s, extra: extra, data: make(map[string]string, n), binaryData: map[string]string{}, keys: make(map[string]bool, n)}
+	maps.Copy(f.data, extra.Data)
+	for name, b := range extra.BinaryData {
+		f.binaryData[name] = base64.StdEncoding.EncodeToString(b)
+	}
+	nested := false
+	for name, text := range s.Markdowns {
+		key := book.Key(name)
+		f.addText(key, text)
+		f.keys[key] = true
+		nested = nested || key != name
+	}
+	for name, text := range s.Binaries {
+		key := book.Key(name)
+		f.binaryData[key] = canonical(text)
+		f.keys[key] = true
+		nested = nested || key != name
+	}
+	if f.generatesSummary() {
+		f.keys[summary] = true
+	}
+	if nested {
+		f.items = f.allItems()
+	}
+
+	return f
+}
+
+// addText adds a text file. A text that is not plain goes to binaryData, which is
+// base64. In a volume both are files.
+func (f *files) addText(key, text string) {
+	if plain(text) {
+		f.data[key] = text
+	} else {
+		f.binaryData[key] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+}
+
+// allItems returns an item for every file: a volume with items shows no others.
+func (f *files) allItems() []corev1.KeyToPath {
+	items := make([]corev1.KeyToPath, 0, len(f.data)+len(f.binaryData))
+	add := func(name, key string) { items = append(items, corev1.KeyToPath{Key: key, Path: name}) }
+	for name := range f.spec.Markdowns {
+		add(name, book.Key(name))
+	}
+	for name := range f.spec.Binaries {
+		add(name, book.Key(name))
+	}
+	if f.generatesSummary() {
+		add(summary, summary)
+	}
+	for name := range f.extra.Data {
+		add(name, name)
+	}
+	for name := range f.extra.BinaryData {
+		add(name, name)
+	}
+	slices.SortFunc(items, func(a, b corev1.KeyToPath) int { return strings.Compare(a.Path, b.Path) })
+
+	return items
+}
+
+// configMap returns the ConfigMap that holds the files.
+func (f *files) configMap() *composedConfigMap {
+	return &composedConfigMap{
+		TypeMeta:   f.extra.TypeMeta,
+		ObjectMeta: f.extra.ObjectMeta,
+		Immutable:  f.extra.Immutable,
+		Data:       f.data,
+		BinaryData: f.binaryData,
+	}
+}
+
+// book returns the files as they are checked, without a generated SUMMARY.md.
+func (f *files) book() book.Files {
+	b := book.Files{Markdowns: union(f.extra.Data, f.spec.Markdowns)}
+	for name := range f.spec.Binaries {
+		b.Binaries = append(b.Binaries, name)
+	}
+	for name := range f.extra.BinaryData {
+		b.Binaries = append(b.Binaries, name)
+	}
+
+	return b
+}
+
+// generatesSummary returns whether SUMMARY.md is generated.
+func (f *files) generatesSummary() bool {
+	_, ok := f.spec.Markdowns[summary]
+
+	return f.spec.Summary == summaryAuto && !ok
+}
+
+// setSummary adds a generated SUMMARY.md.
+func (f *files) setSummary(text string) {
+	f.summary = text
+	delete(f.data, summary)
+	f.addText(summary, text)
+}
+
+// check returns what is wrong with the files: errors, and what is served although
+// hardly anybody would want it. It reads all of them.
+func (f *files) check() (field.ErrorList, book.Problems) {
+	var errs field.ErrorList
+	for name, text := range f.spec.Binaries {
+		if _, err := base64.StdEncoding.DecodeString(text); err != nil && len(errs) <= maxFiles {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "binaries").Key(short(name)), field.OmitValueType{}, "must be text in base64"))
+		}
+	}
+	b, at := f.book(), field.NewPath("spec", "markdowns")
+	if f.generatesSummary() {
+		b.Markdowns[summary] = f.summary
+		if f.spec.size()+len(f.summary) > maxBytes {
+			errs = append(errs, field.Forbidden(at, "holds more than 1 MiB (1048576 bytes) together with the generated SUMMARY.md: shorten the files or split the book"))
+		}
+	}
+	problems, warnings := book.Check(b)
+	for _, problem := range problems.First {
+		errs = append(errs, field.Invalid(at, field.OmitValueType{}, problem.String()))
+	}
+	if problems.More > 0 {
+		errs = append(errs, field.Invalid(at, field.OmitValueType{}, fmt.Sprintf("the book has %d more errors", problems.More)))
+	}
+
+	return errs, warnings
+}
+
+// validateFiles returns the errors of the files that are found without reading
+// them. Where they are too many or too large none is looked at: a rejected book must
+// cost no more than a good one.
+func (s spec) validateFiles(at *field.Path) field.ErrorList {
+	markdowns, binaries := at.Child("markdowns"), at.Child("binaries")
+	all := len(s.Markdowns) + len(s.Binaries)
+	switch {
+	case len(s.Markdowns) == 0:
+		return field.ErrorList{field.Required(markdowns, messageEmpty)}
+	case len(s.Markdowns) > maxFiles:
+		return field.ErrorList{field.TooMany(markdowns, len(s.Markdowns), maxFiles)}
+	case all > maxFiles:
+		return field.ErrorList{field.Forbidden(binaries, fmt.Sprintf("spec.markdowns and spec.binaries together have %d files, and a book has at most %d: split the book", all, maxFiles))}
+	}
+
+	var errs field.ErrorList
+	if _, ok := s.Markdowns[summary]; !ok && s.Summary != summaryAuto {
+		errs = append(errs, field.Required(markdowns, messageSummary))
+	}
+	if _, ok := s.Binaries[summary]; ok {
+		errs = append(errs, field.Forbidden(binaries, messageBinary))
+	}
+	switch {
+	case s.textSize() > maxBytes:
+		errs = append(errs, field.Forbidden(markdowns, messageSize))
+	case s.size() > maxBytes:
+		errs = append(errs, field.Forbidden(binaries, messageSizes))
+	}
+
+	return errs
+}
+
+func (s spec) textSize() int {
+	size := 0
+	for _, text := range s.Markdowns {
+		size += len(text)
+	}
+
+	return size
+}
+
+// size returns how many bytes the files have.
+func (s spec) size() int {
+	size := s.textSize()
+	for _, text := range s.Binaries {
+		n := len(text) - strings.Count(text, "\n") - strings.Count(text, "\r")
+		size += n/4*3 - strings.Count(text[max(0, len(text)-4):], "=")
+	}
+
+	return size
+}
+
+// canonical returns text in base64 as the API server writes what it has read:
+// without line breaks, and without bits behind the last byte. The text is not looked
+// through.
+func canonical(text string) string {
+	if strings.IndexByte(text, '\n') >= 0 || strings.IndexByte(text, '\r') >= 0 {
+		text = strings.NewReplacer("\r", "", "\n", "").Replace(text)
+	}
+	last := text[max(0, len(text)-4):]
+	b, err := base64.StdEncoding.DecodeString(last)
+	if again := base64.StdEncoding.EncodeToString(b); err == nil && again != last {
+		text = text[:len(text)-len(last)] + again
+	}
+
+	return text
+}
