@@ -122,9 +122,9 @@ func TestPoll(t *testing.T) {
 		},
 		{"Nothing has changed.", xr, good, "", "Hello", 1},
 		{
-			"The function rejects the book: the last one stays.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {a.md: Bye}}\n",
-			`Degraded=True InvalidSpec: spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"` + "\n" +
-				`Synced=False ReconcileError: cannot compose resources: pipeline step "book" returned a fatal result: cannot compose MarkdownView "w": spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"` + "\n" +
+			"The function rejects the book: the last one stays.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {replicas: 9, markdowns: {SUMMARY.md: '[A](a.md)', a.md: Bye}}\n",
+			`Degraded=True InvalidSpec: spec.replicas: Invalid value: 9: must be from 1 to 5` + "\n" +
+				`Synced=False ReconcileError: cannot compose resources: pipeline step "book" returned a fatal result: cannot compose MarkdownView "w": spec.replicas: Invalid value: 9: must be from 1 to 5` + "\n" +
 				xr + ": the last good book is still served\n", "Hello", 1,
 		},
 		{"Not YAML.", xr, "a: b: c", "cannot read MarkdownView: error converting YAML to JSON: yaml: mapping values are not allowed in this context\n" + xr + ": the last good book is still served\n", "Hello", 1},
