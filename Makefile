@@ -72,8 +72,9 @@ build: ## Build the function.
 CONTROLLER_GEN = $(BIN)/controller-gen object crd paths=./input/...
 
 .PHONY: generate
-generate: build $(BIN)/controller-gen $(BIN)/crossplane $(BIN)/crossplane-core ## Write the generated files: deep copies, the CRD of the Input, example/rendered.
+generate: build $(BIN)/controller-gen $(BIN)/crossplane $(BIN)/crossplane-core ## Write the generated files: deep copies, the CRD of the Input, docs/reference.md, example/rendered.
 	$(CONTROLLER_GEN) output:crd:dir=package/function/input
+	cd test/admission && go test -count=1 -run TestReference . -update
 	CROSSPLANE=$(BIN)/crossplane test/render.sh -update >/dev/null
 
 MODULES := . release $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
