@@ -1,11 +1,9 @@
-# The runtime image of the function: the binary, and nothing else. It opens no
-# connection but those it is asked to answer, so it needs no CA certificates, and
-# it writes no file.
+# The runtime image of the function: only the binary. It opens no connections, so it
+# needs no CA certificates, and it writes no files.
 #
-# `make xpkg` builds the same image without Docker, from this file: its last
-# stage is the one place for files, user and entrypoint, its first the one for the
-# Go release that releases are built with. How the binary is built is said by
-# `make runtime` alone.
+# `make xpkg` builds the same image from this file, without Docker: files, user and
+# entrypoint are those of the last stage, and releases are built with the Go version
+# of the first. `make runtime` builds the binary.
 FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26.11 AS build
 ARG TARGETARCH
 WORKDIR /src
@@ -18,11 +16,11 @@ FROM scratch
 COPY --from=build --chmod=0555 /function-markdownview /function-markdownview
 # gRPC, and HTTP for metrics and probes.
 EXPOSE 9443 8080
-# Crossplane runs functions as 2000 unless told otherwise; any user will do. The
-# number makes "runAsNonRoot" work with no user named in the pod.
+# Any user works; by default Crossplane sets 2000. With a number "runAsNonRoot" works
+# in pods that set no user.
 USER 65532:65532
 LABEL org.opencontainers.image.title="function-markdownview" \
-      org.opencontainers.image.description="Composes a MarkdownView into the ConfigMap, Deployment and Service of an mdBook viewer" \
+      org.opencontainers.image.description="Crossplane composition function that serves the Markdown of a MarkdownView as a web book" \
       org.opencontainers.image.source="https://github.com/crossplane-contrib/function-markdownview" \
       org.opencontainers.image.licenses="Apache-2.0"
 ENTRYPOINT ["/function-markdownview"]

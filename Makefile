@@ -45,7 +45,7 @@ render: build $(CROSSPLANE) $(BIN)/crossplane-core ## Render the examples, and f
 	@CROSSPLANE=$(CROSSPLANE) test/render.sh
 
 .PHONY: up
-up: $(CONTROL_PLANE) ## Start a cluster with everything installed. NODE=simulated simulates pods.
+up: $(CONTROL_PLANE) ## Start Kubernetes and Crossplane with the function. NODE=simulated simulates pods.
 	@cd test/e2e && go build -o $(BIN)/controlplane ./cmd/controlplane
 	@$(BIN)/controlplane up .
 
@@ -72,8 +72,9 @@ build: ## Build the function.
 CONTROLLER_GEN = $(BIN)/controller-gen object crd paths=./input/...
 
 .PHONY: generate
-generate: build $(BIN)/controller-gen $(BIN)/crossplane $(BIN)/crossplane-core ## Write the generated files: deep copies, the CRD of the Input, example/rendered.
+generate: build $(BIN)/controller-gen $(BIN)/crossplane $(BIN)/crossplane-core ## Write the generated files: deep copies, the CRD of the Input, docs/reference.md, example/rendered.
 	$(CONTROLLER_GEN) output:crd:dir=package/function/input
+	cd test/admission && go test -count=1 -run TestReference . -update
 	CROSSPLANE=$(BIN)/crossplane test/render.sh -update >/dev/null
 
 MODULES := . release $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
@@ -144,13 +145,13 @@ ci: ## Run everything that must pass before a change is merged.
 steps:
 	@echo "$$STEPS"
 
-##@ Test with the real parts
+##@ Test with Kubernetes, Crossplane and mdBook
 
 # The test cache does not notice changes outside of the module, hence -count=1. Of
 # a rendered XR, which is the first document, only the part of the spec that
 # Crossplane adds is there.
 .PHONY: test-admission
-test-admission: $(BIN)/crossplane ## Test what Kubernetes and Crossplane admit: MarkdownViews, pods, packages, examples.
+test-admission: $(BIN)/crossplane ## Test what Kubernetes and Crossplane accept: MarkdownViews, pods, packages, examples.
 	find package example -name '*.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -not -path 'example/rendered/*' -exec test/validate.sh {} +
 	set -e; for file in example/rendered/*.yaml; do \
 		awk '/^---$$/ { n++ } { print } n == 1 && /^spec:$$/ { print "  markdowns: {SUMMARY.md: \"\"}" }' $$file | test/validate.sh -; \
@@ -159,7 +160,7 @@ test-admission: $(BIN)/crossplane ## Test what Kubernetes and Crossplane admit: 
 	cd test/oldest && go test -count=1 ./...
 
 .PHONY: test-packages
-test-packages: xpkg $(BIN)/cyclonedx-gomod ## Test the packages: content, push and pull, the same bytes twice, the same image from Docker.
+test-packages: xpkg $(BIN)/cyclonedx-gomod ## Test the packages: content, push and pull, reproducible builds, the same image from Docker.
 	cd release && DIST='$(abspath $(DIST))' go test -count=1 ./...
 	BIN='$(BIN)' release/reproduce.sh
 	BIN='$(BIN)' DIST='$(abspath $(DIST))' release/dockerfile.sh
@@ -169,16 +170,16 @@ test-book: export BOOKS ?= 200
 test-book: export SEED ?= 1
 
 .PHONY: test-book
-test-book: ## Compare package book with the real mdBook 0.4 and 0.5, and test the preview. Needs Debian.
+test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the preview. Needs Debian.
 	@set -e; trixie=$$(test/mdbook.sh trixie); sid=$$(test/mdbook.sh sid); \
 	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
 
 .PHONY: test-viewer
-test-viewer: ## Test the composed viewer with mdBook and a browser. Needs root on Debian.
+test-viewer: ## Test the composed pods with mdBook and a browser. Needs root on Debian.
 	@test/viewer/viewer.sh
 
 .PHONY: e2e
-e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Test every guarantee on a real control plane, and the README. RUN=Create runs one test, NODE=simulated simulates pods.
+e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Test the guarantees and the README on a cluster. RUN=Create runs one test, NODE=simulated simulates pods.
 	cd test/e2e && CGO_ENABLED=0 go build -o $(BIN)/function-fixture ./cmd/fixture
 	CGO_ENABLED=0 go build -o $(BIN)/samples ./test/sample/write
 	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
@@ -214,7 +215,7 @@ soak: ## Call the function for SOAK (10m), and fail if its memory grows.
 
 # A full run takes an hour; SINCE mutates only the lines that changed since a commit.
 .PHONY: mutation
-mutation: $(BIN)/gremlins ## Change package fn in small ways (since the commit SINCE), and report what its tests miss.
+mutation: $(BIN)/gremlins ## Report changes of package fn (since the commit SINCE) that its tests do not notice.
 	$(BIN)/gremlins unleash --workers 1 --timeout-coefficient 40 --output-statuses lct $(if $(SINCE),--diff $(SINCE)) ./fn
 
 ##@ Release, without Docker

@@ -1,5 +1,5 @@
-// Command function-markdownview is a Crossplane composition function that turns
-// a MarkdownView into the ConfigMap, Deployment and Service of its viewer.
+// Command function-markdownview is a Crossplane composition function that serves
+// the Markdown of a MarkdownView as a web book.
 package main
 
 import (

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Runs the commands of the README, word by word, on the control plane of "make up".
-# What make does is run by CI on its own.
+# Runs the commands of the README and of docs/migration.md, word by word, on the
+# control plane of "make up". CI runs the make targets as jobs of their own.
 set -eu
 
 cd "$(dirname "$0")/.."
-# Its table of a crowd is that of "make load".
+# The README has the table that "make load" writes.
 grep '^|' docs/load.md | while read -r row; do
 	grep -Fxq -e "$row" README.md || { echo "README.md lacks a row of docs/load.md: $row" >&2; exit 1; }
 done
 
 commands=$(awk '/^```shell$/ { on = 1; next } /^```$/ { on = 0 } on && !/^make /' README.md)
 
-make up
+make build up
 trap 'make down' EXIT
 trap 'exit 1' INT TERM
 export KUBECONFIG="$PWD/.run/up/kubeconfig" PATH="$PWD/.bin:$PATH"
@@ -27,3 +27,4 @@ kubectl wait --for=delete crd/markdownviews.markdownview.fn.crossplane.io --time
 
 echo "$commands" | sh -eux
 kubectl describe markdownview markdownview-sample
+test/migration.sh

@@ -1,9 +1,9 @@
 #!/bin/sh
 # render.sh [-update]
 #
-# Renders the examples with the real Crossplane CLI and engine, and compares what
-# comes out with the files in example/rendered. The function runs on a socket in a
-# temporary folder, and is ended with the script.
+# Renders the examples with the real Crossplane CLI and engine, and compares the
+# output with the files in example/rendered. The function runs on a socket in a
+# temporary folder until the script ends.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -44,7 +44,7 @@ render() {
 	if [ "$update" ]; then
 		cp "$tmp/$file" example/rendered/
 	elif ! diff -u "example/rendered/$file" "$tmp/$file" >"$tmp/diff"; then
-		echo "example/rendered/$file is not what is rendered; if it should be, run \"make generate\":" >&2
+		echo "example/rendered/$file is out of date: run \"make generate\":" >&2
 		cat "$tmp/diff" >&2
 		exit 1
 	fi

@@ -1,5 +1,5 @@
-// Package v1beta1 is the Input of the function: what a platform team sets once
-// in a Composition for every MarkdownView that is composed with it.
+// Package v1beta1 is the Input of the function: what a platform team sets in a
+// Composition for all its MarkdownViews.
 //
 // +kubebuilder:object:generate=true
 // +groupName=markdownview.fn.crossplane.io
@@ -22,18 +22,18 @@ type Input struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// ViewerImage is the mdBook image of a MarkdownView that names none.
-	// Defaults to the release of mdBook that the function names.
+	// ViewerImage is the mdBook image of MarkdownViews that set no viewerImage.
+	// Defaults to "docker.io/peaceiris/mdbook:v0.5.0".
 	// +optional
 	ViewerImage string `json:"viewerImage,omitempty"`
 
-	// AllowedImages are patterns, one of which spec.viewerImage must match.
-	// Absent allows any image, an empty list none. A pattern is compared with
-	// the fully qualified reference, which is then what the pod names, so it
-	// starts with a registry ("docker.io/peaceiris/mdbook"); "*" matches any
-	// text without "/". A
-	// pattern without tag or digest allows any; one with a tag allows only that
-	// tag, and no digest beside it. The default image is not judged.
+	// AllowedImages are patterns; the viewerImage of a MarkdownView must match one
+	// of them. Absent allows any image, an empty list none. A pattern starts with a
+	// registry ("docker.io/peaceiris/mdbook"): it is compared with the full name of
+	// the image, which the pod then uses. "*" matches any text without "/"; in the
+	// registry it can be all of it, its first label or its port. A pattern without
+	// a tag or digest allows all of them; a pattern with a tag allows only that tag,
+	// without a digest. The patterns do not apply to viewerImage of the Input.
 	// +optional
 	AllowedImages []string `json:"allowedImages,omitempty"`
 
@@ -46,10 +46,11 @@ type Input struct {
 	// +kubebuilder:validation:Enum="0.0.0.0";"::"
 	ListenAddress string `json:"listenAddress,omitempty"`
 
-	// Resources are the default requests and limits of the mdBook container,
-	// key by key: those of the MarkdownView win over these, these over the
-	// function's own. A default that contradicts what is asked (a limit below
-	// an asked request) gives way.
+	// Resources are the default requests and limits of the mdBook container. Each
+	// value of the MarkdownView takes precedence over these, and these over the
+	// function's: requests of 10m cpu and 64Mi memory, and a limit of 256Mi memory.
+	// A value that contradicts one of higher precedence is adjusted: a limit is
+	// raised to the request, or a request lowered to the limit.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
 
@@ -58,88 +59,89 @@ type Input struct {
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
-	// ImagePullSecrets of the viewer pod.
+	// ImagePullSecrets of the pods, each as "name: SECRET".
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
-	// Server has mdBook build the book once, in an init container, and a web
-	// server serve the result. By default "mdbook serve" does both, which mdBook's
-	// maintainers do not mean for deployment: it holds the search index in memory
-	// and ignores SIGTERM. {} is a web server with the defaults below. With it,
-	// the mdBook container is an init container, for templates too.
+	// Server makes mdBook build the book once, in an init container, and a web
+	// server serve the result. "{}" is a web server with the defaults below. By
+	// default "mdbook serve" does both; its maintainers do not recommend it for
+	// deployment, because it keeps the search index in memory and ignores SIGTERM.
+	// In templates, the mdBook container is then an init container.
 	// +optional
 	Server *Server `json:"server,omitempty"`
 
-	// Service sets how the viewers are reached.
+	// Service configures the Service.
 	// +optional
 	Service Service `json:"service,omitempty"`
 
 	// ImmutableConfigMaps gives each text of a book an immutable ConfigMap of its
-	// own, named markdowns-NAME.HASH after its content. The one that serves stays
-	// until the Deployment has rolled out, so a viewer that is rescheduled during
-	// a change, broken or not, starts on the text that it served before. Then it
-	// is deleted: there are never more than two. By default one ConfigMap changes
-	// with the text, and every viewer reads it. A MarkdownView may change between
-	// the two ways at any time; that is a rollout.
+	// own, named markdowns-NAME.HASH. The ConfigMap that the running pods use is
+	// kept until the Deployment has rolled out, so a pod that is replaced during a
+	// change starts with the text that it served before, also if the change is
+	// broken. There are at most two. By default all pods share one ConfigMap, which
+	// changes with the text. You can switch at any time: that is a rollout.
 	// +optional
 	ImmutableConfigMaps bool `json:"immutableConfigMaps,omitempty"`
 
-	// PodDisruptionBudget composes one for every MarkdownView of two replicas or
-	// more, whoever sets their number. {} allows one pod at a time to be evicted.
+	// PodDisruptionBudget composes a PodDisruptionBudget for each MarkdownView that
+	// has two replicas or more, also if an autoscaler sets them. "{}" allows one pod
+	// at a time to be evicted.
 	// +optional
 	PodDisruptionBudget *PodDisruptionBudget `json:"podDisruptionBudget,omitempty"`
 
-	// Route composes an HTTPRoute of Gateway API, through which the book is reached
-	// from outside of the cluster; status.url is that address. The MarkdownView is
-	// ready when every Gateway has accepted it. Crossplane needs a ClusterRole for
-	// this, as for podDisruptionBudget and ingress: see example/production/rbac.yaml.
+	// Route composes an HTTPRoute of Gateway API, which publishes the book outside
+	// of the cluster; status.url is that address. The MarkdownView is ready when
+	// every Gateway has accepted the HTTPRoute. For route, ingress and
+	// podDisruptionBudget Crossplane needs example/production/rbac.yaml.
 	// +optional
 	Route *Route `json:"route,omitempty"`
 
-	// Ingress composes an Ingress, in place of a route. The MarkdownView is ready
-	// when the Ingress has an address.
+	// Ingress composes an Ingress instead of a route. The MarkdownView is ready when
+	// the Ingress has an address.
 	// +optional
 	Ingress *Ingress `json:"ingress,omitempty"`
 
-	// AllowedHosts are patterns, one of which spec.host must match, in place of the
-	// host of the route or of the ingress. "*" matches any text without ".", and
-	// {name} and {namespace} are those of the MarkdownView: "*.{namespace}.example.com"
-	// keeps hosts of other namespaces safe. Absent or empty allows no spec.host.
+	// AllowedHosts are patterns; spec.host of a MarkdownView, which replaces the host
+	// of the route or ingress, must match one of them. "*" matches any text without
+	// ".", and {name} and {namespace} are those of the MarkdownView:
+	// "*.{namespace}.example.com" protects the hosts of other namespaces. Absent or
+	// empty allows no spec.host.
 	// +optional
 	AllowedHosts []string `json:"allowedHosts,omitempty"`
 
-	// Labels of all three composed resources. They never reach the selector,
-	// and cannot replace a label that the selector uses.
+	// Labels of all composed resources. They are not added to the selector, and
+	// cannot replace a label that the selector uses.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// Annotations of all three composed resources.
+	// Annotations of all composed resources.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// Namespace of the composed resources of a cluster-scoped XR. An XR that
-	// has a namespace, or a claim that has one, is composed there instead.
+	// Namespace of the composed resources of a cluster-scoped XR, where it is
+	// required. It is ignored for an XR or a claim that has a namespace.
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
 
-	// TTL is how long an answer may stand before Crossplane asks again. All
-	// that the function reads is watched, so the default is 0: until something
-	// changes.
+	// TTL is the time after which Crossplane calls the function again although
+	// nothing has changed. Crossplane watches everything that the function reads,
+	// so the default is 0: never.
 	// +optional
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 
-	// StatusFields are the status fields that the XRD declares. Crossplane
-	// cannot apply a status field that is not declared. Absent means all.
+	// StatusFields are the status fields that the XRD declares. Crossplane cannot
+	// apply a status field that the XRD does not declare. Absent means all.
 	// +optional
 	StatusFields []StatusField `json:"statusFields,omitempty"`
 
-	// Templates are merged over what the function composes.
+	// Templates are partial objects that are merged over the composed resources.
 	// +optional
 	Templates Templates `json:"templates,omitempty"`
 }
 
-// Resources are requests and limits of a container: quantities of cpu,
-// memory and ephemeral-storage.
+// Resources are requests and limits of a container: quantities of cpu, memory and
+// ephemeral-storage.
 type Resources struct {
 	// Requests of the container.
 	// +optional
@@ -151,12 +153,13 @@ type Resources struct {
 }
 
 // Server is an unprivileged web server that serves a directory. It runs as user
-// 65532 with a read-only root file system and no capabilities, and can write below
-// /tmp alone. It serves on for 5 seconds after its pod is deleted, until no reader
-// is sent to it any more, so Kubernetes must know preStop sleep (1.30 or later).
+// 65532 with a read-only root file system and no capabilities, and can write only to
+// /tmp. It keeps serving for 5 seconds after its pod is deleted, until Kubernetes
+// sends no more requests to it. This needs the preStop hook sleep (Kubernetes 1.30).
 type Server struct {
-	// Image of the web server. Defaults to a release of nginx-unprivileged that
-	// the function names. allowedImages is about spec.viewerImage alone.
+	// Image of the web server. Defaults to
+	// "docker.io/nginxinc/nginx-unprivileged:1.28.0-alpine-slim".
+	// allowedImages does not apply to it.
 	// +optional
 	Image string `json:"image,omitempty"`
 
@@ -171,46 +174,46 @@ type Server struct {
 	// +optional
 	DocumentRoot string `json:"documentRoot,omitempty"`
 
-	// Command of the web server. Defaults to that of the image. It arrives as it
-	// is written: Kubernetes replaces no $(…) in it.
+	// Command of the web server. Defaults to that of the image. Kubernetes does not
+	// expand $(…) in it.
 	// +optional
 	Command []string `json:"command,omitempty"`
 
-	// Args of the web server. Defaults to those of the image. They arrive as they
-	// are written, too.
+	// Args of the web server. Defaults to those of the image. Kubernetes does not
+	// expand $(…) in them.
 	// +optional
 	Args []string `json:"args,omitempty"`
 
-	// Resources of the web server, key by key over its defaults: requests of 10m
-	// of cpu and 16Mi of memory, and a limit of 256Mi of memory. Those of the
-	// MarkdownView and of input.resources are for mdBook, which holds the whole
-	// book in memory while it builds it.
+	// Resources of the web server. Each value takes precedence over the defaults:
+	// requests of 10m cpu and 16Mi memory, and a limit of 256Mi memory. The
+	// resources of the MarkdownView and of the Input apply to mdBook, which keeps
+	// the whole book in memory while it builds it.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
 }
 
-// Service sets how the viewers are reached.
+// Service configures the Service.
 type Service struct {
 	// Type of the Service. Defaults to ClusterIP.
 	// +optional
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	Type corev1.ServiceType `json:"type,omitempty"`
 
-	// Annotations of the Service alone.
+	// Annotations of the Service, in addition to those of all composed resources.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// PodDisruptionBudget limits how many pods are evicted at a time, such as by the
-// drain of a node. At most one of its fields may be set.
+// PodDisruptionBudget limits how many pods are evicted at a time, for example by a
+// node drain. Set at most one of its fields.
 type PodDisruptionBudget struct {
-	// MaxUnavailable is how many pods may be missing: a number or a percentage.
-	// Defaults to 1 where minAvailable is absent.
+	// MaxUnavailable is how many pods may be unavailable: a number or a percentage.
+	// Defaults to 1 if minAvailable is absent.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
-	// MinAvailable is how many pods must stay: a number or a percentage.
+	// MinAvailable is how many pods must be available: a number or a percentage.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
@@ -218,24 +221,23 @@ type PodDisruptionBudget struct {
 
 // Route is an HTTPRoute of Gateway API (gateway.networking.k8s.io/v1).
 type Route struct {
-	// ParentRefs are the Gateways that serve the books.
+	// ParentRefs are the Gateways.
 	// +kubebuilder:validation:MinItems=1
 	ParentRefs []ParentRef `json:"parentRefs"`
 
-	// Host of each book: a pattern with {name} and {namespace}, which are those of
-	// the MarkdownView, such as "{name}.{namespace}.books.example.com". With a dot
-	// between them no two MarkdownViews have the same host. Required without
-	// allowedHosts; without it every MarkdownView must have spec.host.
+	// Host of each book: a pattern with {name} and {namespace} of the MarkdownView,
+	// such as "{name}.{namespace}.books.example.com". With a dot between them no two
+	// MarkdownViews have the same host. Required without allowedHosts. Without host
+	// every MarkdownView must set spec.host.
 	// +optional
 	Host string `json:"host,omitempty"`
 
-	// Scheme of status.url. TLS ends at the listener of the Gateway, so the
-	// platform team knows it. Defaults to https.
+	// Scheme of status.url: that of the listener of the Gateway. Defaults to https.
 	// +optional
 	// +kubebuilder:validation:Enum=http;https
 	Scheme string `json:"scheme,omitempty"`
 
-	// Annotations of the HTTPRoute alone.
+	// Annotations of the HTTPRoute, in addition to those of all composed resources.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
@@ -253,7 +255,7 @@ type ParentRef struct {
 	// +optional
 	SectionName string `json:"sectionName,omitempty"`
 
-	// Port is that of the listeners of the Gateway. Defaults to all.
+	// Port of the listeners of the Gateway. Defaults to all.
 	// +optional
 	Port int32 `json:"port,omitempty"`
 }
@@ -264,7 +266,7 @@ type Ingress struct {
 	// +optional
 	ClassName string `json:"className,omitempty"`
 
-	// Host of each book, as that of a route.
+	// Host of each book, as for a route.
 	// +optional
 	Host string `json:"host,omitempty"`
 
@@ -272,15 +274,15 @@ type Ingress struct {
 	// +optional
 	TLS *IngressTLS `json:"tls,omitempty"`
 
-	// Annotations of the Ingress alone.
+	// Annotations of the Ingress, in addition to those of all composed resources.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// IngressTLS is where the certificate of an Ingress is.
+// IngressTLS names the certificate of an Ingress.
 type IngressTLS struct {
-	// SecretName of the certificate, in the namespace of the MarkdownView: a
-	// pattern as that of a host, such as "{name}-tls".
+	// SecretName of the certificate, in the namespace of the MarkdownView: a pattern
+	// like that of a host, such as "{name}-tls".
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 }
@@ -300,11 +302,11 @@ const (
 	StatusFieldURL                StatusField = "url"
 )
 
-// Templates are partial objects that are merged over the composed ones by
+// Templates are partial objects that are merged over the composed resources by
 // strategic merge patch, as kubectl patch does. They cannot change a name, a
 // namespace, a selector or a label that the selector uses.
 type Templates struct {
-	// ConfigMap is merged over the ConfigMap.
+	// ConfigMap is merged over the ConfigMap. It can add files to the book.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless

@@ -1,5 +1,5 @@
-// Package image makes the runtime image of the function as its Dockerfile says,
-// without Docker.
+// Package image builds the runtime image of the function from its Dockerfile, without
+// Docker.
 package image
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/moby/buildkit/frontend/dockerfile/shell"
 )
 
-// A Recipe is what the last stage of a Dockerfile says.
+// A Recipe is the content of the last stage of a Dockerfile.
 type Recipe struct {
 	// Binary is the path of the only file, and Mode its permissions. It belongs
 	// to root.
@@ -30,9 +30,9 @@ type Recipe struct {
 }
 
 // ReadDockerfile reads the last stage of a Dockerfile. It must start from
-// scratch, copy one file from the stage before, and say nothing that Recipe has
-// no place for: an instruction that is not understood is an error, so that the
-// image cannot differ from what Docker would build.
+// scratch, copy one file from the stage before, and hold only what a Recipe can: an
+// unknown instruction is an error, so that the image cannot differ from the one that
+// Docker builds.
 func ReadDockerfile(r io.Reader) (Recipe, error) {
 	parsed, err := parser.Parse(r)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *Recipe) copy(c *instructions.CopyCommand) error {
 	return nil
 }
 
-// describe says how an image is run, in lines that can be compared. Builders
+// describe returns how an image is run, in lines that can be compared. Builders
 // write the default working directory and PATH into an image or leave them out,
 // which makes no difference to a binary that is named by its path.
 func describe(c v1.Config) []string {

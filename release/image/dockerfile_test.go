@@ -132,7 +132,7 @@ func TestOurDockerfile(t *testing.T) {
 			ExposedPorts: map[string]struct{}{"9443/tcp": {}, "8080/tcp": {}},
 			Labels: map[string]string{
 				"org.opencontainers.image.title":       "function-markdownview",
-				"org.opencontainers.image.description": "Composes a MarkdownView into the ConfigMap, Deployment and Service of an mdBook viewer",
+				"org.opencontainers.image.description": "Crossplane composition function that serves the Markdown of a MarkdownView as a web book",
 				"org.opencontainers.image.source":      "https://github.com/crossplane-contrib/function-markdownview",
 				"org.opencontainers.image.licenses":    "Apache-2.0",
 			},

@@ -60,8 +60,8 @@ func (r Recipe) layer(binary []byte) (v1.Layer, error) {
 		tarball.WithCompressionLevel(gzip.BestCompression))
 }
 
-// Describe says what an image holds and how it is run: what must be the same in
-// images that are to be called the same, whoever built them.
+// Describe returns what an image holds and how it is run: what must be equal in two
+// images that different tools built from the same Dockerfile.
 func Describe(img v1.Image) ([]string, error) {
 	config, err := img.ConfigFile()
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package pods tests the pods of the viewers and of example/production: that they are
-// allowed where pods must be restricted, and that the parts of the example fit
-// together.
+// Package pods tests the composed pods and those of example/production: that they are
+// allowed where pods must be restricted, and that the files of the example match.
 package pods
 
 import (

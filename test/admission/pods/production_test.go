@@ -102,7 +102,7 @@ func TestPodSecurityRestricted(t *testing.T) {
 }
 
 // OpenShift's default restricted-v2 gives each namespace users and groups of its
-// own, and refuses pods that name others. It sets them where a pod names none:
+// own, and rejects pods that set others. It sets them in pods that set none:
 // https://docs.redhat.com/en/documentation/openshift_container_platform/4.20/html/authentication_and_authorization/managing-pod-security-policies
 func TestOpenShift(t *testing.T) {
 	type identity struct {

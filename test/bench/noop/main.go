@@ -30,7 +30,7 @@ type noop struct {
 	fnv1.UnimplementedFunctionRunnerServiceServer
 }
 
-// RunFunction answers with what was desired before.
+// RunFunction returns the desired state that it received.
 func (noop) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
 	return response.To(req, response.DefaultTTL), nil
 }

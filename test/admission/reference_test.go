@@ -1,0 +1,125 @@
+package admission_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	inputCRD      = "../../package/function/input/markdownview.fn.crossplane.io_inputs.yaml"
+	referencePage = "../../docs/reference.md"
+)
+
+var update = flag.Bool("update", false, "write docs/reference.md")
+
+// docs/reference.md holds every field of the XRD and of the Input.
+func TestReference(t *testing.T) {
+	var xr extv1.JSONSchemaProps
+	if err := json.Unmarshal(readXRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Raw, &xr); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(inputCRD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd extv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(b, &crd); err != nil {
+		t.Fatal(err)
+	}
+	in := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+	for _, name := range []string{"apiVersion", "kind", "metadata"} {
+		delete(in.Properties, name)
+	}
+
+	want := "# Fields\n\n`make generate` writes this page from the XRD of MarkdownView and the CRD of the Input.\n" +
+		"\n## Spec of a MarkdownView\n" + fields("spec", xr.Properties["spec"]) +
+		"\n## Status of a MarkdownView\n\nCrossplane adds `status.conditions`.\n" + fields("status", xr.Properties["status"]) +
+		"\n## Input of the function\n\n`apiVersion: markdownview.fn.crossplane.io/v1beta1`, `kind: Input`.\n" + fields("", *in)
+	if *update {
+		if err := os.WriteFile(referencePage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(referencePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/reference.md is out of date: run \"make generate\": -want, +got:\n%s", diff)
+	}
+}
+
+// fields returns a table of the fields below a field, by their paths.
+func fields(path string, s extv1.JSONSchemaProps) string {
+	return "\n| Field | Type | Meaning |\n|---|---|---|\n" + rows(path, s)
+}
+
+func rows(path string, s extv1.JSONSchemaProps) string {
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		at := strings.TrimPrefix(path+"."+name, ".")
+		meaning := strings.Join(append([]string{strings.ReplaceAll(strings.Join(strings.Fields(p.Description), " "), "|", `\|`)}, bounds(p)...), " ")
+		if slices.Contains(s.Required, name) {
+			meaning = "Required. " + meaning
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", at, kindOf(p), meaning)
+		out.WriteString(rows(at, p))
+	}
+
+	return out.String()
+}
+
+func kindOf(s extv1.JSONSchemaProps) string {
+	switch {
+	case s.XIntOrString:
+		return "integer or string"
+	case s.AdditionalProperties != nil:
+		return "map of " + kindOf(*s.AdditionalProperties.Schema)
+	case s.Items != nil:
+		return "list of " + kindOf(*s.Items.Schema)
+	default:
+		return s.Type
+	}
+}
+
+// bounds returns the rules of a schema that are no CEL, as sentences.
+func bounds(s extv1.JSONSchemaProps) []string {
+	var out []string
+	if s.Default != nil {
+		out = append(out, fmt.Sprintf("Default: `%s`.", strings.Trim(string(s.Default.Raw), `"`)))
+	}
+	enum := s.Enum
+	if s.Items != nil {
+		enum = s.Items.Schema.Enum
+	}
+	if enum != nil {
+		var values []string
+		for _, e := range enum {
+			values = append(values, "`"+strings.Trim(string(e.Raw), `"`)+"`")
+		}
+		out = append(out, "One of "+strings.Join(values, ", ")+".")
+	}
+	if s.Minimum != nil && s.Maximum != nil {
+		out = append(out, fmt.Sprintf("From %v to %v.", *s.Minimum, *s.Maximum))
+	}
+	if most := cmp.Or(s.MaxProperties, s.MaxItems); most != nil {
+		out = append(out, fmt.Sprintf("At most %d entries.", *most))
+	}
+	if s.MaxLength != nil {
+		out = append(out, fmt.Sprintf("At most %d characters.", *s.MaxLength))
+	}
+
+	return out
+}
