@@ -41,12 +41,19 @@ func TutorialsKind(k *kit) {
 			v.is("Degraded", metav1.ConditionFalse, "AsExpected"))
 	})
 	k.children(u.GetName())
+
+	// The names of composed resources do not hold the group of the XR, so another
+	// kind with the same name cannot have them.
+	k.apply(book(u.GetName()))
+	k.until(u.GetName(), "the names belong to another XR", func(v *markdownView) error {
+		return errors.Join(v.is("Synced", metav1.ConditionFalse, ""), v.is("Degraded", metav1.ConditionTrue, "ApplyFailed"))
+	})
 }
 
 // AutoscaledDeployment shows that replicas that an XR leaves out are left to
 // others: its XRD has no default for them.
 func AutoscaledDeployment(k *kit) {
-	const name, idle = "autoscaled", "idle"
+	const name, idle, handover = "autoscaled", "idle", "handover"
 	gvk := k.variant("Autoscaled", func(xrd *unstructured.Unstructured) {
 		version := xrd.Object["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any)
 		unstructured.RemoveNestedField(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", "replicas", "default")
@@ -54,8 +61,11 @@ func AutoscaledDeployment(k *kit) {
 	k.composition("autoscaled", gvk, ours(nil))
 	k.applyNew(bookOf(gvk, name))
 	k.apply(bookOf(gvk, idle))
+	k.apply(bookOf(gvk, handover, replicas(3)))
 	k.settleOf(gvk, name)
 	k.settleOf(gvk, idle)
+	k.settleOf(gvk, handover)
+	k.apply(bookOf(gvk, handover))
 
 	k.kubectl("scale", "deployment", "viewer-"+name, "--replicas=3")
 	k.eventually("three viewers", func() error {
@@ -75,8 +85,18 @@ func AutoscaledDeployment(k *kit) {
 		return errors.Join(v.counts(healthy, 0, 0), v.is("Ready", metav1.ConditionTrue, ""), v.is("Available", metav1.ConditionTrue, "ScaledToZero"))
 	})
 
+	// The replicas that were applied stay until somebody else sets another number.
+	k.pause(15 * time.Second)
+	if got := *k.children(handover).deployment.Spec.Replicas; got != 3 {
+		k.Errorf("the Deployment has %d replicas after its XR leaves them out, not the 3 that it had", got)
+	}
+	k.kubectl("scale", "deployment", "viewer-"+handover, "--replicas=4")
+
 	// Crossplane has a circuit breaker for what changes too often: give it time.
 	k.pause(30 * time.Second)
+	if got := *k.children(handover).deployment.Spec.Replicas; got != 4 {
+		k.Errorf("the Deployment has %d replicas, not the 4 that an autoscaler has set", got)
+	}
 	k.apply(bookOf(gvk, name, file("page.md", "# Changed\n")))
 	k.settleOf(gvk, name)
 	if got := *k.children(name).deployment.Spec.Replicas; got != 3 {

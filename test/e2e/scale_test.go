@@ -116,11 +116,11 @@ func Tools(k *kit) {
 	k.eventually("kubectl describe tells what a person needs", func() error {
 		described := k.kubectl("describe", "markdownview", name)
 		status, events, _ := strings.Cut(described, "\nEvents:")
-		if !strings.Contains(events, "Viewers serve the book") {
-			return fmt.Errorf("no event says that viewers serve:%s", events)
+		if !strings.Contains(events, "The book is served") {
+			return fmt.Errorf("no event reports that the book is served:%s", events)
 		}
-		if !strings.Contains(status, "Viewers serve the book while a change rolls out") {
-			return fmt.Errorf("no condition says that a change rolls out: %s", status)
+		if !strings.Contains(status, "The book is served while a change rolls out") {
+			return fmt.Errorf("no condition reports that a change rolls out: %s", status)
 		}
 		return nil
 	})
