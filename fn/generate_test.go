@@ -44,8 +44,35 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	c.remember(s)
 	req := c.request()
 	pipeline(t, s, req)
+	schemas(t, s, req)
 
 	return req
+}
+
+// schemas adds what a newer Crossplane sends: its capabilities, and the schema that
+// a response required.
+func schemas(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
+	t.Helper()
+
+	if s.Maybe(2) {
+		return
+	}
+	req.Meta.Capabilities = []fnv1.Capability{fnv1.Capability_CAPABILITY_CAPABILITIES, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS}
+	properties := object{"conditions": object{"type": "array"}}
+	for _, name := range []string{"status", "url", "replicas", "observedGeneration"} {
+		if s.Maybe(2) {
+			properties[name] = object{"type": sample.Pick(s, "string", "integer", "object")}
+		}
+	}
+	switch s.Below(3) {
+	case 1:
+		req.RequiredSchemas = map[string]*fnv1.Schema{"xr": {}}
+	case 2:
+		req.RequiredSchemas = map[string]*fnv1.Schema{
+			"other": {OpenapiV3: toStruct(t, object{"properties": object{"status": object{"properties": object{}}}})},
+			"xr":    {OpenapiV3: toStruct(t, object{"type": "object", "properties": object{"status": object{"type": "object", "properties": properties}}})},
+		}
+	}
 }
 
 // dress gives a view another scope, group, version and kind than the usual one.

@@ -335,8 +335,17 @@ func dressed(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 		"statusFields": []any{"status"},
 	})
 
+	delete(tutorial, "status")
+	req := newCluster(t, tutorial, nil).request()
+	req.Meta.Capabilities = []fnv1.Capability{fnv1.Capability_CAPABILITY_CAPABILITIES, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS}
+	out["schema-required"] = proto.Clone(req).(*fnv1.RunFunctionRequest)
+	req.RequiredSchemas = map[string]*fnv1.Schema{"xr": {OpenapiV3: toStruct(t, object{
+		"properties": object{"status": object{"properties": object{"status": object{"type": "string"}, "conditions": object{"type": "array"}}}},
+	})}}
+	out["schema"] = req
+
 	c := lifeOf("input", viewOf(object{"markdowns": book("text"), "resources": object{"requests": object{"memory": "512Mi"}}}), fullInput())
-	req := c.request()
+	req = c.request()
 	req.Context = toStruct(t, object{"apiextensions.crossplane.io/environment": object{"region": "eu"}})
 	req.Desired = &fnv1.State{
 		Composite: &fnv1.Resource{

@@ -99,6 +99,7 @@ func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResp
 	lawByteExact(t, req, rsp)
 	lawAgree(t, req, rsp)
 	lawSilent(t, req, rsp)
+	lawRequirements(t, req, rsp)
 
 	return rsp
 }
@@ -635,11 +636,46 @@ func observedCondition(req *fnv1.RunFunctionRequest, kind, name string) string {
 	return ""
 }
 
+func isOurGroup(req *fnv1.RunFunctionRequest) bool {
+	return strings.HasPrefix(observedXR(req)["apiVersion"].GetStringValue(), "markdownview.fn.crossplane.io/")
+}
+
+// lawRequirements is part of law 8: the schema of an XR is required where nothing
+// else says which status fields it declares, in every response.
+func lawRequirements(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	var want *fnv1.Requirements
+	_, listed := req.GetInput().GetFields()["statusFields"].GetKind().(*structpb.Value_ListValue)
+	if slices.Contains(req.GetMeta().GetCapabilities(), fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS) && !listed && !isOurGroup(req) {
+		want = &fnv1.Requirements{Schemas: map[string]*fnv1.SchemaSelector{
+			"xr": {ApiVersion: observedXR(req)["apiVersion"].GetStringValue(), Kind: observedXR(req)["kind"].GetStringValue()},
+		}}
+	}
+	if diff := cmp.Diff(want, rsp.GetRequirements(), protocmp.Transform()); diff != "" {
+		t.Errorf("law 8: requirements: -want, +got:\n%s", diff)
+	}
+}
+
 // statusFields are those that the function writes for a request.
 func statusFields(req *fnv1.RunFunctionRequest) []string {
+	all := []string{"status", "replicas", "readyReplicas", "selector", "observedGeneration", "url"}
 	declared, ok := req.GetInput().GetFields()["statusFields"].GetKind().(*structpb.Value_ListValue)
 	if !ok {
-		return []string{"status", "replicas", "readyReplicas", "selector", "observedGeneration", "url"}
+		schema := req.GetRequiredSchemas()["xr"].GetOpenapiV3()
+		properties := schema.GetFields()["properties"].GetStructValue().GetFields()["status"].GetStructValue().GetFields()["properties"].GetStructValue().GetFields()
+		if schema == nil || isOurGroup(req) {
+			return all
+		}
+
+		return slices.DeleteFunc(all, func(name string) bool {
+			kind := "string"
+			if slices.Contains([]string{"replicas", "readyReplicas", "observedGeneration"}, name) {
+				kind = "integer"
+			}
+
+			return properties[name].GetStructValue().GetFields()["type"].GetStringValue() != kind
+		})
 	}
 	fields := []string{}
 	for _, f := range declared.ListValue.GetValues() {

@@ -17,8 +17,10 @@ const (
 	requestDesired  = 3
 	requestInput    = 4
 	requestContext  = 5
+	requestSchemas  = 9
 
-	metaTag = 1
+	metaTag          = 1
+	metaCapabilities = 2
 
 	stateComposite = 1
 	stateResources = 2
@@ -33,6 +35,10 @@ type request struct {
 	view     view
 	observed observed
 	pipeline pipeline
+
+	// capableOfSchemas is whether Crossplane sends the schemas that a response
+	// requires, and requiresSchema whether ours requires that of the XR.
+	capableOfSchemas, requiresSchema bool
 
 	// problems are the values that cannot be read.
 	problems problems
@@ -65,6 +71,7 @@ func read(message []byte) (request, error) {
 	var req request
 	var meta, state, input []byte
 	var hasInput bool
+	var schemas []wire.Entry
 	for f, err := range wire.Fields(message) {
 		if err != nil {
 			return req, err
@@ -83,6 +90,12 @@ func read(message []byte) (request, error) {
 			input, hasInput = wire.Merge(input, f.Bytes), true
 		case requestContext:
 			req.pipeline.context = wire.Merge(req.pipeline.context, f.Bytes)
+		case requestSchemas:
+			e, err := wire.ReadEntry(f.Bytes)
+			if err != nil {
+				return req, err
+			}
+			schemas = append(schemas, e)
 		}
 	}
 
@@ -96,15 +109,18 @@ func read(message []byte) (request, error) {
 		return req, err
 	}
 	if !hasInput {
-		return req, nil
+		return req, req.readDeclared(wire.LastOfEach(schemas))
 	}
 
 	// The Input is read strictly: a field that is not known is a typo. The XR is
 	// not, because it holds fields of Crossplane and of others.
 	errs, err := wire.Decode(input, &req.view.input, field.NewPath("input"), wire.Strict)
 	req.problems = append(req.problems, problemsOf(ReasonInvalidInput, errs)...)
+	if err != nil {
+		return req, err
+	}
 
-	return req, err
+	return req, req.readDeclared(wire.LastOfEach(schemas))
 }
 
 func (req *request) readMeta(message []byte) error {
@@ -112,10 +128,14 @@ func (req *request) readMeta(message []byte) error {
 		if err != nil {
 			return err
 		}
-		if f.Number == metaTag && f.Type == protowire.BytesType {
-			if req.tag, err = f.Text(); err != nil {
-				return err
-			}
+		switch {
+		case f.Number == metaTag && f.Type == protowire.BytesType:
+			req.tag, err = f.Text()
+		case f.Number == metaCapabilities:
+			err = req.readCapabilities(f)
+		}
+		if err != nil {
+			return err
 		}
 	}
 

@@ -12,11 +12,12 @@ import (
 // The numbers of the fields that are written, as run_function.proto of
 // function-sdk-go has them.
 const (
-	responseMeta       = 1
-	responseDesired    = 2
-	responseResults    = 3
-	responseContext    = 4
-	responseConditions = 6
+	responseMeta         = 1
+	responseDesired      = 2
+	responseResults      = 3
+	responseContext      = 4
+	responseRequirements = 5
+	responseConditions   = 6
 
 	metaTTL = 2
 
@@ -77,6 +78,9 @@ func respond(req request, d *desired, v verdict) Response {
 
 	for _, c := range slices.Backward(v.conditions) {
 		w.Message(responseConditions, func() { writeCondition(&w, c) })
+	}
+	if req.requiresSchema && d != nil {
+		w.Message(responseRequirements, func() { writeRequirements(&w, req.view) })
 	}
 	if req.pipeline.context != nil {
 		w.Bytes(responseContext, req.pipeline.context)

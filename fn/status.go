@@ -68,7 +68,11 @@ func statusOf(v view, o observed, d *desired, ready readiness) status {
 	case o.deployment.serving():
 		s[v1beta1.StatusFieldStatus] = stateAvailable
 	}
-	if declared := v.input.StatusFields; declared != nil {
+	declared := v.input.StatusFields
+	if declared == nil {
+		declared = v.declared
+	}
+	if declared != nil {
 		maps.DeleteFunc(s, func(f v1beta1.StatusField, _ any) bool { return !slices.Contains(declared, f) })
 	}
 

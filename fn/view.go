@@ -72,6 +72,9 @@ type view struct {
 	xr
 	input v1beta1.Input
 	last  lastStatus
+	// declared are the status fields that the schema of the XR declares. Nil means
+	// all.
+	declared []v1beta1.StatusField
 }
 
 // logValues identify a view in a log.

@@ -58,7 +58,17 @@ render settled.yaml $ours/definition.yaml example/xr.yaml $ours/composition.yaml
 render nested.yaml $ours/definition.yaml example/nested/xr.yaml $ours/composition.yaml
 render platform.yaml $ours/definition.yaml example/platform/xr.yaml example/platform/composition.yaml
 render invalid.txt $ours/definition.yaml example/invalid/xr.yaml example/platform/composition.yaml
-render tutorial.yaml $tutorial/definition.yaml $tutorial/xr.yaml $tutorial/composition.yaml
+# What the API server publishes of the tutorial's XRD, as far as it matters: the
+# function reads from it which status fields there are.
+mkdir "$tmp/schemas"
+cat >"$tmp/schemas/view.zoetrope.github.io.json" <<'EOS'
+{"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1"}, "paths": {}, "components": {"schemas": {"io.github.zoetrope.view.v1.MarkdownView": {
+  "type": "object",
+  "x-kubernetes-group-version-kind": [{"group": "view.zoetrope.github.io", "version": "v1", "kind": "MarkdownView"}],
+  "properties": {"status": {"type": "object", "properties": {"status": {"type": "string"}}}}
+}}}}
+EOS
+render tutorial.yaml $tutorial/definition.yaml $tutorial/xr.yaml $tutorial/composition.yaml --required-schemas="$tmp/schemas"
 
 cat "$tmp/first.yaml"
 echo

@@ -130,8 +130,13 @@ type Input struct {
 	// +optional
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 
-	// StatusFields are the status fields that the XRD declares. Crossplane cannot
-	// apply a status field that the XRD does not declare. Absent means all.
+	// StatusFields are the status fields that the XRD declares. Crossplane
+	// cannot apply a status field that is not declared. Absent means all for the
+	// XRD of this project. For another XRD the function learns them from its
+	// schema, which Crossplane 2.2 and later send; a Composition that lists the
+	// schema under requirements.requiredSchemas of the step, with requirementName
+	// xr, saves a second call. An older Crossplane sends no schema: then absent
+	// means all.
 	// +optional
 	StatusFields []StatusField `json:"statusFields,omitempty"`
 

@@ -1,0 +1,119 @@
+package fn
+
+import (
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+	"github.com/crossplane-contrib/function-markdownview/wire"
+)
+
+// Crossplane cannot apply a status field that the XRD does not declare. Ours
+// declares all that the function writes. Of another one the Input names those that
+// it declares, or the function requires its schema: Crossplane then calls the
+// function again with it, unless the Composition has required it already, under the
+// same name.
+const (
+	ownGroup = "markdownview.fn.crossplane.io"
+
+	// requirementXR is the name of the required schema. Compositions name it too,
+	// so it is permanent.
+	requirementXR = "xr"
+
+	requirementsSchemas = 3
+	selectorAPIVersion  = 1
+	selectorKind        = 2
+
+	// capabilitySchemas is CAPABILITY_REQUIRED_SCHEMAS, since Crossplane 2.2.
+	capabilitySchemas = 5
+)
+
+// asksForSchema returns whether the schema of the XR says which status fields it
+// declares.
+func (v view) asksForSchema() bool {
+	group, _, _ := strings.Cut(v.APIVersion, "/")
+
+	return v.input.StatusFields == nil && group != ownGroup
+}
+
+// readDeclared reads which status fields the XR declares from the required schemas
+// of a request: encoded entries of a map. Without the schema all are declared.
+func (req *request) readDeclared(schemas []wire.Entry) error {
+	if !req.view.asksForSchema() {
+		return nil
+	}
+	req.requiresSchema = req.capableOfSchemas
+	for _, e := range schemas {
+		if e.Key != requirementXR {
+			continue
+		}
+		var schema struct {
+			Properties map[string]struct {
+				Properties map[string]struct {
+					Type string `json:"type"`
+				} `json:"properties"`
+				Open bool `json:"x-kubernetes-preserve-unknown-fields"`
+			} `json:"properties"`
+		}
+		// A Schema holds its Struct as a Resource holds its object.
+		object, err := objectOf(e.Value)
+		if err == nil {
+			_, err = wire.Decode(object, &schema, nil, wire.Lenient)
+		}
+		if err != nil {
+			return err
+		}
+		if status := schema.Properties["status"]; schema.Properties != nil && !status.Open {
+			req.view.declared = []v1beta1.StatusField{}
+			for name, kind := range statusTypes() {
+				if status.Properties[string(name)].Type == kind {
+					req.view.declared = append(req.view.declared, name)
+				}
+			}
+		}
+	}
+
+	return nil
+}
+
+// statusTypes are the types of the status fields in a schema. One of another type
+// means something else.
+func statusTypes() map[v1beta1.StatusField]string {
+	return map[v1beta1.StatusField]string{
+		v1beta1.StatusFieldStatus:             "string",
+		v1beta1.StatusFieldReplicas:           "integer",
+		v1beta1.StatusFieldReadyReplicas:      "integer",
+		v1beta1.StatusFieldSelector:           "string",
+		v1beta1.StatusFieldObservedGeneration: "integer",
+		v1beta1.StatusFieldURL:                "string",
+	}
+}
+
+// readCapabilities reads a field of capabilities. They are packed, but need not be.
+func (req *request) readCapabilities(f wire.Field) error {
+	if f.Type == protowire.VarintType {
+		req.capableOfSchemas = req.capableOfSchemas || f.Bits == capabilitySchemas
+	}
+	for rest := f.Bytes; len(rest) > 0; {
+		capability, n := protowire.ConsumeVarint(rest)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		req.capableOfSchemas = req.capableOfSchemas || capability == capabilitySchemas
+		rest = rest[n:]
+	}
+
+	return nil
+}
+
+// writeRequirements writes that the schema of the XR is required.
+func writeRequirements(w *wire.Writer, v view) {
+	w.Message(requirementsSchemas, func() {
+		w.Message(2, func() {
+			w.Text(selectorKind, v.Kind)
+			w.Text(selectorAPIVersion, v.APIVersion)
+		})
+		w.Text(1, requirementXR)
+	})
+}
