@@ -17,14 +17,6 @@ var (
 
 // warnLinks reports links, images and includes of chapters that lead nowhere.
 func (b *book) warnLinks() {
-	folders := map[string]bool{}
-	for _, outputs := range []map[string]bool{b.copies, ownFiles} {
-		for name := range outputs {
-			for folder := path.Dir(name); folder != "." && !folders[folder]; folder = path.Dir(folder) {
-				folders[folder] = true
-			}
-		}
-	}
 	for _, c := range b.chapters {
 		text := []byte(b.files.Markdowns[c.name])
 		var lines lineIndex
@@ -40,6 +32,9 @@ func (b *book) warnLinks() {
 			})
 		}
 		b.warnIncludes(c.name, warn)
+		if !canLink(b.files.Markdowns[c.name]) {
+			continue
+		}
 		root, ok := parse(text)
 		if !ok {
 			continue
@@ -56,6 +51,12 @@ func (b *book) warnLinks() {
 			return ast.WalkContinue, nil
 		})
 	}
+}
+
+// canLink returns whether a text may have links, of Markdown or of HTML. Parsing one
+// is most of the time that a book takes.
+func canLink(text string) bool {
+	return strings.Contains(text, "[") || strings.Contains(text, "<") && strings.Contains(text, "=")
 }
 
 // targets yields where a node links to.

@@ -33,6 +33,17 @@ func mark(name string) string { return fmt.Sprintf("MARK%xEND", name) }
 // as the viewer does: as another user, who can write the output alone.
 func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err error) {
 	t.Helper()
+	output, err := m.build(t, files, "MDBOOK_BUILD__CREATE_MISSING=false")
+	if err != nil {
+		return nil, err
+	}
+
+	return chapterPages(output, files)
+}
+
+// build returns the directory that mdBook builds a book into, or why it does not.
+func (m mdbook) build(t *testing.T, files book.Files, env ...string) (output string, err error) {
+	t.Helper()
 	dir := m.write(t, files)
 	inside, _ := filepath.Rel(string(m), dir)
 
@@ -40,7 +51,7 @@ func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err erro
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/usr/bin/mdbook", "build", "/"+inside)
 	cmd.Dir = "/"
-	cmd.Env = []string{"MDBOOK_BUILD__CREATE_MISSING=false"}
+	cmd.Env = env
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Chroot:      string(m),
 		Cloneflags:  syscall.CLONE_NEWUSER,
@@ -52,10 +63,10 @@ func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err erro
 		t.Fatalf("cannot run mdBook: %v", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, out)
+		return "", fmt.Errorf("%w: %s", err, out)
 	}
 
-	return chapterPages(filepath.Join(dir, "book"), files)
+	return filepath.Join(dir, "book"), nil
 }
 
 // write puts a book where mdBook finds it.

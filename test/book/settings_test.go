@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/types/known/structpb"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/crossplane-contrib/function-markdownview/book"
+	"github.com/crossplane-contrib/function-markdownview/fn"
+)
+
+// TestSettings checks that mdBook reads the settings of a MarkdownView as they are
+// written: mdBook reads variables as JSON, and Kubernetes replaces $(NAME).
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	for version, m := range mdbooks(t) {
+		for i, odd := range []string{
+			"My Book", "123", "-1.5e3", "true", "null", "{}", `{"a":1}`, "[1]", `"quoted"`, "$(HOME)", "$$(HOME) $ $$ ${HOME}", `back\slash \n`,
+			"一冊の本 📖", "a <b> & c", " spaces ", "''", "#", "key = \"value\"", strings.Repeat("一", 256),
+		} {
+			t.Run(fmt.Sprint(version, "/", i), func(t *testing.T) {
+				t.Parallel()
+				page := m.page(t, map[string]any{"title": odd, "description": odd, "authors": []any{odd, odd}})
+				for _, want := range []string{"Chapter - " + odd, `content="` + odd + `"`} {
+					if !strings.Contains(page, want) {
+						t.Errorf("the title or the description: want %q, got:\n%s", want, page[:min(len(page), 1500)])
+					}
+				}
+			})
+		}
+		t.Run(version+"/Others", func(t *testing.T) {
+			t.Parallel()
+			page := m.page(t, map[string]any{"language": "ja", "textDirection": "rtl", "defaultTheme": "coal", "preferredDarkTheme": "ayu"})
+			for _, want := range []string{`lang="ja"`, `dir="rtl"`, `class="coal`, `"ayu"`} {
+				if !strings.Contains(page, want) {
+					t.Errorf("want %s, got:\n%s", want, page[:min(len(page), 3000)])
+				}
+			}
+		})
+	}
+}
+
+// page returns the first page of a book with settings.
+func (m mdbook) page(t *testing.T, settings map[string]any) string {
+	t.Helper()
+	files := map[string]any{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}
+	output, err := m.build(t, book.Files{Markdowns: map[string]string{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}},
+		environment(t, map[string]any{"markdowns": files, "book": settings})...)
+	if err != nil {
+		t.Fatalf("mdBook ends: %v", err)
+	}
+	b, err := os.ReadFile(filepath.Join(output, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return html.UnescapeString(string(b))
+}
+
+// environment returns the variables of the container that is composed, as a kubelet
+// sets them.
+func environment(t *testing.T, spec map[string]any) []string {
+	t.Helper()
+	xr, err := structpb.NewStruct(map[string]any{
+		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1", "kind": "MarkdownView",
+		"metadata": map[string]any{"name": "sample", "namespace": "default"}, "spec": spec,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(t.Context(), &fnv1.RunFunctionRequest{
+		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: xr}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &appsv1.Deployment{}
+	composed := rsp.GetDesired().GetResources()["deployment"].GetResource()
+	if composed == nil {
+		t.Fatalf("nothing is composed: %v", rsp.GetResults())
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(composed.AsMap(), d); err != nil {
+		t.Fatal(err)
+	}
+	var env []string
+	for _, v := range d.Spec.Template.Spec.Containers[0].Env {
+		// Of what is doubled a kubelet leaves one, and it replaces $(NAME).
+		value := strings.ReplaceAll(strings.ReplaceAll(v.Value, "$$", "\x00"), "$(HOME)", "/replaced")
+		env = append(env, v.Name+"="+strings.ReplaceAll(value, "\x00", "$"))
+	}
+
+	return env
+}
