@@ -118,6 +118,7 @@ func addFiles(w *tar.Writer, name, from string) error {
 			return nil
 		}
 		h.Uid, h.Gid, h.Uname, h.Gname = 0, 0, "", ""
+		h.Mode |= 0o444 // Pods run as any user.
 		if err := w.WriteHeader(h); err != nil || !info.Mode().IsRegular() {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,8 +22,8 @@ import (
 const work = "/run/node"
 
 // prepareMachine makes the machine as it is seen inside of the namespaces one that a
-// node can run on. What is written to /run and /var goes to a tmpfs, and Debian's
-// packages appear in /usr.
+// node can run on. What is written to /run and /var goes to a tmpfs, unless it goes to
+// the run folder, and Debian's packages appear in /usr.
 func prepareMachine(o Options) error {
 	if !Isolated() {
 		return fmt.Errorf("cannot start node: it needs namespaces of its own, made by Isolate")
@@ -45,9 +46,13 @@ func prepareMachine(o Options) error {
 		func() error {
 			return syscall.Mount("overlay", "/var", "overlay", 0, "lowerdir=/var,upperdir="+upper+",workdir="+lower)
 		},
-		// The run folder stays what it is where it is below one of them.
-		func() error { return os.MkdirAll(o.Dir, 0o750) },
 		func() error {
+			if !strings.HasPrefix(o.Dir, "/var/") && !strings.HasPrefix(o.Dir, "/run/") {
+				return nil
+			}
+			if err := os.MkdirAll(o.Dir, 0o750); err != nil {
+				return err
+			}
 			return syscall.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), o.Dir, "", syscall.MS_BIND, "")
 		},
 		network,
