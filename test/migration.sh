@@ -78,6 +78,7 @@ spec:
         imagePullPolicy: IfNotPresent
         command: [mdbook]
         args: [serve, --hostname, 0.0.0.0]
+        workingDir: /book # As in the image of the tutorial.
         volumeMounts: [{name: markdowns, mountPath: /book/src}]
         ports: [{name: http, protocol: TCP, containerPort: 3000}]
         livenessProbe: $probe

@@ -54,17 +54,17 @@ func limits(r map[string]any) map[string]any {
 	return with(map[string]any{"resources": map[string]any{"limits": r}})
 }
 
-// A refusal is a spec that is rejected, and the message of the API server.
-type refusal struct {
+// A rejection is a spec that the API server rejects, and its message.
+type rejection struct {
 	spec map[string]any
 	want string
 }
 
-// refusals are a spec for each thing that is refused, and what the API server
-// says to it. docs/admission.md holds the same.
-func refusals() map[string]refusal {
-	all := map[string]refusal{
-		"No `markdowns`": {
+// rejections have a spec for each kind of error. docs/admission.md has the same
+// messages.
+func rejections() map[string]rejection {
+	all := map[string]rejection{
+		"Absent `markdowns`": {
 			spec: map[string]any{},
 			want: `spec.markdowns: Required value`,
 		},
@@ -88,7 +88,7 @@ func refusals() map[string]refusal {
 			spec: map[string]any{"markdowns": files(map[string]string{"long.md": strings.Repeat("x", 1<<20)})},
 			want: `spec.markdowns: Invalid value: spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`,
 		},
-		"No replicas": {
+		"0 replicas": {
 			spec: with(map[string]any{"replicas": 0}),
 			want: `spec.replicas: Invalid value: 0: spec.replicas in body should be greater than or equal to 1`,
 		},
@@ -103,6 +103,10 @@ func refusals() map[string]refusal {
 		"A `host` that is no host name": {
 			spec: with(map[string]any{"host": "Handbook_1.example.com"}),
 			want: `spec.host: Invalid value: "Handbook_1.example.com": spec.host is not a host name: write one such as "handbook.example.com", or leave it out`,
+		},
+		"A `host` of more than 253 characters": {
+			spec: with(map[string]any{"host": strings.Repeat("a.", 126) + "ab"}),
+			want: `spec.host: Too long: may not be more than 253 bytes`,
 		},
 		"A `viewerImage` of more than 512 characters": {
 			spec: with(map[string]any{"viewerImage": strings.Repeat("x", 513)}),
@@ -220,7 +224,7 @@ func refusals() map[string]refusal {
 		},
 	}
 	for wrong, bad := range badNames() {
-		all[wrong] = refusal{spec: with(map[string]any{"markdowns": files(map[string]string{bad.name: ""})}), want: "spec.markdowns: Invalid value: " + bad.want}
+		all[wrong] = rejection{spec: with(map[string]any{"markdowns": files(map[string]string{bad.name: ""})}), want: "spec.markdowns: Invalid value: " + bad.want}
 	}
 
 	return all
@@ -269,7 +273,7 @@ func quantities(n int) map[string]any {
 
 func TestRefused(t *testing.T) {
 	a := mustServe(t, readXRD(t))
-	for name, tc := range refusals() {
+	for name, tc := range rejections() {
 		t.Run(name, func(t *testing.T) {
 			_, got := a.create(t, view(tc.spec))
 			if diff := cmp.Diff([]string{tc.want}, got); diff != "" {
@@ -293,10 +297,10 @@ func TestNamesOfBinaries(t *testing.T) {
 	}
 }
 
-func namesOfBinaries() map[string]refusal {
-	all := map[string]refusal{}
+func namesOfBinaries() map[string]rejection {
+	all := map[string]rejection{}
 	for wrong, bad := range badNames() {
-		all[wrong] = refusal{spec: with(map[string]any{"binaries": map[string]string{bad.name: ""}}), want: "spec.binaries: Invalid value: " + bad.want}
+		all[wrong] = rejection{spec: with(map[string]any{"binaries": map[string]string{bad.name: ""}}), want: "spec.binaries: Invalid value: " + bad.want}
 	}
 
 	return all
@@ -314,7 +318,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		},
 	}))
 	if len(got) != 9 {
-		t.Errorf("create: want one message for each of 9 faults, got %d:\n%s", len(got), strings.Join(got, "\n"))
+		t.Errorf("create: want one message for each of 9 errors, got %d:\n%s", len(got), strings.Join(got, "\n"))
 	}
 }
 
@@ -371,7 +375,7 @@ func TestDocumented(t *testing.T) {
 		got[row[1]] = row[2]
 	}
 	want := map[string]string{}
-	for name, tc := range refusals() {
+	for name, tc := range rejections() {
 		want[name] = tc.want
 	}
 	if diff := cmp.Diff(want, got, cmpopts.SortMaps(strings.Compare)); diff != "" {
@@ -379,7 +383,7 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// TestEveryRuleIsTested takes each rule out of the XRD in turn. What is refused
+// TestEveryRuleIsTested takes each rule out of the XRD in turn. What is rejected
 // for it must then be judged otherwise, else nothing would tell that it is lost.
 func TestEveryRuleIsTested(t *testing.T) {
 	for i, rule := range rules(t) {
@@ -390,7 +394,7 @@ func TestEveryRuleIsTested(t *testing.T) {
 			if err != nil {
 				return // A bound that the cost of another rule depends on.
 			}
-			for _, cases := range []map[string]refusal{refusals(), namesOfBinaries()} {
+			for _, cases := range []map[string]rejection{rejections(), namesOfBinaries()} {
 				for _, tc := range cases {
 					if _, got := a.create(t, view(tc.spec)); !cmp.Equal(got, []string{tc.want}) {
 						return

@@ -58,7 +58,7 @@ func readFile(t testing.TB, name string) *xpv1.CompositeResourceDefinition {
 	return xrd
 }
 
-// serve returns the API of an XRD, or why the API server would refuse its CRD.
+// serve returns the API of an XRD, or why the API server would reject its CRD.
 // One reason is that CEL rules are estimated to cost too much.
 func serve(xrd *xpv1.CompositeResourceDefinition) (*api, error) {
 	v1, err := xcrd.ForCompositeResource(xrd)
@@ -72,8 +72,8 @@ func serve(xrd *xpv1.CompositeResourceDefinition) (*api, error) {
 		return nil, errors.Wrap(err, "cannot convert CRD")
 	}
 	crd.Status.StoredVersions = []string{crd.Spec.Versions[0].Name} // The API server sets it.
-	if faults := extvalidation.ValidateCustomResourceDefinition(context.Background(), crd); len(faults) > 0 {
-		return nil, errors.Wrap(faults.ToAggregate(), "cannot create CRD")
+	if errs := extvalidation.ValidateCustomResourceDefinition(context.Background(), crd); len(errs) > 0 {
+		return nil, errors.Wrap(errs.ToAggregate(), "cannot create CRD")
 	}
 
 	// The conversion has moved what the only version holds to the top.
@@ -103,9 +103,9 @@ func mustServe(t testing.TB, xrd *xpv1.CompositeResourceDefinition) *api {
 	return a
 }
 
-// create returns an XR as the API server would store it, and what it would refuse
-// it for.
-func (a *api) create(t testing.TB, xr map[string]any) (stored map[string]any, refused []string) {
+// create returns an XR as the API server would store it, and why it would reject
+// it.
+func (a *api) create(t testing.TB, xr map[string]any) (stored map[string]any, rejected []string) {
 	t.Helper()
 	b, err := json.Marshal(xr)
 	if err != nil {
@@ -118,15 +118,15 @@ func (a *api) create(t testing.TB, xr map[string]any) (stored map[string]any, re
 	pruning.Prune(u.Object, a.schema, true)
 	defaulting.Default(u.Object, a.schema)
 
-	for _, fault := range a.validate(context.Background(), u) {
-		// Stands behind some schema errors and says nothing more.
-		if !strings.Contains(fault.Detail, "some validation rules were not checked") {
-			refused = append(refused, fault.Error())
+	for _, err := range a.validate(context.Background(), u) {
+		// Follows some schema errors and adds nothing.
+		if !strings.Contains(err.Detail, "some validation rules were not checked") {
+			rejected = append(rejected, err.Error())
 		}
 	}
-	slices.Sort(refused)
+	slices.Sort(rejected)
 
-	return u.Object, refused
+	return u.Object, rejected
 }
 
 // view returns a MarkdownView of a spec.

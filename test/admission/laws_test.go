@@ -92,7 +92,7 @@ func TestAdmittedIsAccepted(t *testing.T) {
 		}
 	}
 	if admitted < 600 || admitted > 5_400 {
-		t.Errorf("%d of 6000 specs are admitted: the test says little about the rules", admitted)
+		t.Errorf("%d of 6000 specs are admitted: too few to test the rules", admitted)
 	}
 }
 
@@ -100,8 +100,8 @@ func TestAdmittedIsAccepted(t *testing.T) {
 // function does not accept one that is.
 func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 	t.Helper()
-	xr, refused := a.create(t, view(spec))
-	if refused != nil {
+	xr, rejected := a.create(t, view(spec))
+	if rejected != nil {
 		return false
 	}
 	// What mdBook makes of the files admission does not know.
@@ -124,7 +124,7 @@ func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 	}
 	for _, result := range rsp.GetResults() {
 		if result.GetSeverity() == fnv1.Severity_SEVERITY_FATAL {
-			t.Errorf("admitted, but refused by the function: %v\n%s", spec, result.GetMessage())
+			t.Errorf("admitted, but rejected by the function: %v\n%s", spec, result.GetMessage())
 		}
 	}
 
@@ -141,7 +141,7 @@ func TestAdmittedImages(t *testing.T) {
 		}
 	}
 	if admitted < 200 {
-		t.Errorf("%d of 8000 images are admitted: the test says little", admitted)
+		t.Errorf("%d of 8000 images are admitted: too few to test them", admitted)
 	}
 }
 
@@ -158,23 +158,23 @@ func FuzzAdmittedImages(f *testing.F) {
 }
 
 // checkImage returns whether an image is admitted. What is admitted must be read
-// by the parser that container runtimes use, and the other way round, but for
-// what docs/admission.md says is narrower.
+// by the parser that container runtimes use, and the other way round, except
+// where docs/admission.md is narrower.
 func checkImage(t *testing.T, a *api, image string) bool {
 	t.Helper()
-	_, refused := a.create(t, view(with(map[string]any{"viewerImage": image})))
+	_, rejected := a.create(t, view(with(map[string]any{"viewerImage": image})))
 	named, err := reference.ParseNormalizedNamed(image)
 	switch {
-	case refused == nil && err != nil && image != "": // The default.
+	case rejected == nil && err != nil && image != "": // The default.
 		t.Errorf("%q is admitted, but %v", image, err)
-	case refused != nil && err == nil && !narrower(image, named):
-		t.Errorf("%q is refused, but is %s: %v", image, named, refused)
+	case rejected != nil && err == nil && !narrower(image, named):
+		t.Errorf("%q is rejected, but is %s: %v", image, named, rejected)
 	}
 
-	return refused == nil
+	return rejected == nil
 }
 
-// narrower returns whether an image that can be read is refused on purpose.
+// narrower returns whether an image that can be read is rejected on purpose.
 func narrower(image string, named reference.Named) bool {
 	domain := reference.Domain(named)
 	registry := strings.ContainsAny(domain, ".:") || domain == "localhost"
@@ -192,7 +192,7 @@ func TestAdmittedQuantities(t *testing.T) {
 		}
 	}
 	if admitted < 200 {
-		t.Errorf("%d of 8000 quantities are admitted: the test says little", admitted)
+		t.Errorf("%d of 8000 quantities are admitted: too few to test them", admitted)
 	}
 }
 
@@ -205,12 +205,12 @@ func FuzzAdmittedQuantities(f *testing.F) {
 }
 
 // checkQuantity returns whether a quantity is admitted. What is admitted must be
-// one of a pod, and the other way round, but for what docs/admission.md says is
+// one of a pod, and the other way round, except where docs/admission.md is
 // narrower.
 func checkQuantity(t *testing.T, a *api, s string) bool {
 	t.Helper()
-	_, refused := a.create(t, view(requests(map[string]any{"memory": s})))
-	if refused == nil {
+	_, rejected := a.create(t, view(requests(map[string]any{"memory": s})))
+	if rejected == nil {
 		if q, err := resource.ParseQuantity(s); err != nil || q.Sign() < 0 {
 			t.Errorf("%q is admitted, but is %s: %v", s, q.String(), err)
 		}
@@ -221,7 +221,7 @@ func checkQuantity(t *testing.T, a *api, s string) bool {
 		return false
 	}
 	if q, err := resource.ParseQuantity(s); err == nil && strings.ContainsAny(s[:1], ".0123456789") {
-		t.Errorf("%q is refused, but is %s: %v", s, q.String(), refused)
+		t.Errorf("%q is rejected, but is %s: %v", s, q.String(), rejected)
 	}
 
 	return false
@@ -263,10 +263,10 @@ func checkFileName(t *testing.T, a *api, name string) {
 		"markdowns": {"markdowns": files(map[string]string{name: ""})},
 		"binaries":  with(map[string]any{"binaries": map[string]string{name: ""}}),
 	} {
-		_, refused := a.create(t, view(spec))
+		_, rejected := a.create(t, view(spec))
 		taken := name == "print.md" && of == "markdowns" || of == "binaries" && (name == "SUMMARY.md" || name == "page.md")
-		if (refused == nil) != (invalid == nil && !taken) {
-			t.Errorf("%s %q: %v, but %v", of, name, refused, invalid)
+		if (rejected == nil) != (invalid == nil && !taken) {
+			t.Errorf("%s %q: %v, but %v", of, name, rejected, invalid)
 		}
 	}
 }

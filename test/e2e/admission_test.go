@@ -100,9 +100,9 @@ func badSpecs() map[string]map[string]any {
 		return book(set("book", map[string]any{name: value}))
 	}
 	return map[string]map[string]any{
-		"No `markdowns`":    {},
-		"Empty `markdowns`": {"markdowns": map[string]any{}},
-		"No `SUMMARY.md`":   {"markdowns": map[string]any{"page.md": ""}},
+		"Absent `markdowns`": {},
+		"Empty `markdowns`":  {"markdowns": map[string]any{}},
+		"No `SUMMARY.md`":    {"markdowns": map[string]any{"page.md": ""}},
 		"More than 1,000 files": book(func(s map[string]any) {
 			for i := range 999 {
 				file(fmt.Sprintf("%d.md", i), "")(s)
@@ -146,14 +146,16 @@ func badSpecs() map[string]map[string]any {
 		"Another `textDirection`":                                                     setting("textDirection", "auto"),
 		"Another `defaultTheme`":                                                      setting("defaultTheme", "dark"),
 		"Another `preferredDarkTheme`":                                                setting("preferredDarkTheme", "dark"),
-		"No replicas":                                                                 book(replicas(0)),
+		"0 replicas":                                                                  book(replicas(0)),
 		"More than 5 replicas":                                                        book(replicas(100)),
 		"A `viewerImage` that is no image reference":                                  book(image("Peaceiris/mdBook")),
+		"A `host` that is no host name":                                               book(func(s map[string]any) { s["host"] = "Handbook_1.example.com" }),
+		"A `host` of more than 253 characters":                                        book(func(s map[string]any) { s["host"] = strings.Repeat("a.", 126) + "ab" }),
 		"A `viewerImage` of more than 512 characters":                                 book(image(strings.Repeat("x", 513))),
 		"Another resource than `cpu`, `memory` and `ephemeral-storage` in `requests`": resources("requests", map[string]any{"hugepages-2Mi": "2Mi"}),
 		"Another resource than `cpu`, `memory` and `ephemeral-storage` in `limits`":   resources("limits", map[string]any{"nvidia.com/gpu": int64(1)}),
-		"More than 3 resources in `requests`":                                        resources("requests", many(4)),
-		"More than 3 resources in `limits`":                                          resources("limits", many(4)),
+		"More than 3 resources in `requests`":                                         resources("requests", many(4)),
+		"More than 3 resources in `limits`":                                           resources("limits", many(4)),
 		"A request that is no quantity":                                               resources("requests", map[string]any{"memory": "64 MB"}),
 		"A limit below zero":                                                          resources("limits", map[string]any{"cpu": int64(-1)}),
 		"A request without quotes that is no whole number":                            resources("requests", map[string]any{"cpu": 0.5}),
