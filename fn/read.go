@@ -66,61 +66,75 @@ type composite struct {
 	rest []byte
 }
 
-// read reads a request. An error means that it cannot be decoded.
-func read(message []byte) (request, error) {
-	var req request
-	var meta, state, input []byte
-	var hasInput bool
-	var schemas []wire.Entry
+// An envelope holds the encoded fields of a RunFunctionRequest. Nil means absent.
+type envelope struct {
+	meta, observed, desired, input, context []byte
+
+	schemas []wire.Entry
+}
+
+func open(message []byte) (envelope, error) {
+	var e envelope
 	for f, err := range wire.Fields(message) {
 		if err != nil {
-			return req, err
+			return e, err
 		}
 		if f.Type != protowire.BytesType {
 			continue
 		}
 		switch f.Number {
 		case requestMeta:
-			meta = wire.Merge(meta, f.Bytes)
+			e.meta = wire.Merge(e.meta, f.Bytes)
 		case requestObserved:
-			state = wire.Merge(state, f.Bytes)
+			e.observed = wire.Merge(e.observed, f.Bytes)
 		case requestDesired:
-			req.pipeline.desired = wire.Merge(req.pipeline.desired, f.Bytes)
+			e.desired = wire.Merge(e.desired, f.Bytes)
 		case requestInput:
-			input, hasInput = wire.Merge(input, f.Bytes), true
+			e.input = wire.Merge(e.input, f.Bytes)
 		case requestContext:
-			req.pipeline.context = wire.Merge(req.pipeline.context, f.Bytes)
+			e.context = wire.Merge(e.context, f.Bytes)
 		case requestSchemas:
-			e, err := wire.ReadEntry(f.Bytes)
+			schema, err := wire.ReadEntry(f.Bytes)
 			if err != nil {
-				return req, err
+				return e, err
 			}
-			schemas = append(schemas, e)
+			e.schemas = append(e.schemas, schema)
 		}
 	}
 
-	if err := req.readMeta(meta); err != nil {
-		return req, err
-	}
-	if err := req.readObserved(state); err != nil {
-		return req, err
-	}
-	if err := req.readDesired(); err != nil {
-		return req, err
-	}
-	if !hasInput {
-		return req, req.readDeclared(wire.LastOfEach(schemas))
-	}
+	return e, nil
+}
 
-	// The Input is read strictly: a field that is not known is a typo. The XR is
-	// not, because it holds fields of Crossplane and of others.
-	errs, err := wire.Decode(input, &req.view.input, field.NewPath("input"), wire.Strict)
-	req.problems = append(req.problems, problemsOf(ReasonInvalidInput, errs)...)
+// read reads a request. An error means that it cannot be decoded.
+func read(message []byte) (request, error) {
+	var req request
+	e, err := open(message)
 	if err != nil {
 		return req, err
 	}
+	req.pipeline.context, req.pipeline.desired = e.context, e.desired
+	for _, step := range []func() error{
+		func() error { return req.readMeta(e.meta) },
+		func() error { return req.readObserved(e.observed) },
+		req.readDesired,
+		func() error { return req.readInput(e.input) },
+		func() error { return req.readDeclared(wire.LastOfEach(e.schemas)) },
+	} {
+		if err := step(); err != nil {
+			return req, err
+		}
+	}
 
-	return req, req.readDeclared(wire.LastOfEach(schemas))
+	return req, nil
+}
+
+// readInput reads the Input strictly: a field that is not known is a typo. The XR
+// is not read so, because it holds fields of Crossplane and of others.
+func (req *request) readInput(input []byte) error {
+	errs, err := wire.Decode(input, &req.view.input, field.NewPath("input"), wire.Strict)
+	req.problems = append(req.problems, problemsOf(ReasonInvalidInput, errs)...)
+
+	return err
 }
 
 func (req *request) readMeta(message []byte) error {

@@ -37,6 +37,7 @@ func Admission(k *kit) {
 		if err == nil {
 			k.Errorf("%s: the API server takes it", wrong)
 			k.must(k.Delete(k.Context(), inNamespace(u, k.namespace)))
+
 			continue
 		}
 		if !strings.Contains(err.Error(), message) {
@@ -91,6 +92,7 @@ func badSpecs() map[string]map[string]any {
 		for i := range n {
 			m[fmt.Sprintf("example.com/%d", i)] = int64(1)
 		}
+
 		return m
 	}
 	set := func(name string, value any) func(map[string]any) {
@@ -99,6 +101,7 @@ func badSpecs() map[string]map[string]any {
 	setting := func(name string, value any) map[string]any {
 		return book(set("book", map[string]any{name: value}))
 	}
+
 	return map[string]map[string]any{
 		"Absent `markdowns`": {},
 		"Empty `markdowns`":  {"markdowns": map[string]any{}},

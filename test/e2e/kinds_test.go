@@ -35,6 +35,7 @@ func TutorialsKind(k *kit) {
 		if v.Status.Status != healthy {
 			return fmt.Errorf("status is %q: %v", v.Status.Status, v.Status.Conditions)
 		}
+
 		return errors.Join(
 			v.is("Ready", metav1.ConditionTrue, ""),
 			v.is("Synced", metav1.ConditionTrue, ""),
@@ -73,6 +74,7 @@ func AutoscaledDeployment(k *kit) {
 		if err != nil {
 			return err
 		}
+
 		return errors.Join(v.settled(), v.counts(healthy, 3, 3))
 	})
 
@@ -82,6 +84,7 @@ func AutoscaledDeployment(k *kit) {
 		if err != nil {
 			return err
 		}
+
 		return errors.Join(v.counts(healthy, 0, 0), v.is("Ready", metav1.ConditionTrue, ""), v.is("Available", metav1.ConditionTrue, "ScaledToZero"))
 	})
 
@@ -123,6 +126,7 @@ func ClusterScoped(k *kit) {
 		if err != nil {
 			return err
 		}
+
 		return v.settled()
 	})
 	k.children(u.GetName())
@@ -155,6 +159,7 @@ func Claim(k *kit) {
 		if v.Status.Status != healthy {
 			return fmt.Errorf("status is %q: %v", v.Status.Status, v.Status.Conditions)
 		}
+
 		return errors.Join(
 			v.is("Ready", metav1.ConditionTrue, ""),
 			v.is("Available", metav1.ConditionTrue, "Available"),
@@ -225,6 +230,7 @@ func (k *kit) variant(name string, change func(*unstructured.Unstructured)) sche
 	unstructured.RemoveNestedField(xrd.Object, "spec", "defaultCompositionRef")
 	change(xrd)
 	k.define(xrd)
+
 	return gvk
 }
 
@@ -242,6 +248,7 @@ func (k *kit) define(xrd *unstructured.Unstructured) {
 		if err != nil {
 			return err
 		}
+
 		return v.is("Established", metav1.ConditionTrue, "")
 	})
 }
@@ -260,6 +267,7 @@ func (k *kit) settleOf(gvk schema.GroupVersionKind, name string) {
 		if err != nil {
 			return err
 		}
+
 		return v.settled()
 	})
 }
@@ -267,5 +275,6 @@ func (k *kit) settleOf(gvk schema.GroupVersionKind, name string) {
 func bookOf(gvk schema.GroupVersionKind, name string, spec ...func(map[string]any)) *unstructured.Unstructured {
 	u := book(name, spec...)
 	u.SetGroupVersionKind(gvk)
+
 	return u
 }
