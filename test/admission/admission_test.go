@@ -35,17 +35,6 @@ func wide() map[string]string {
 	return book
 }
 
-// long returns as many files as one map may have, one of them with a given name and
-// the others with the longest names that fit into one request.
-func long(name string) map[string]string {
-	book := map[string]string{name: ""}
-	for i := range 999 {
-		book[fmt.Sprintf("%s/%s/%s/%s/%s%04d", name, strings.Repeat("あ", 83), strings.Repeat("あ", 83), strings.Repeat("あ", 83), strings.Repeat("あ", 83), i)] = ""
-	}
-
-	return book
-}
-
 func requests(r map[string]any) map[string]any {
 	return with(map[string]any{"resources": map[string]any{"requests": r}})
 }

@@ -52,15 +52,16 @@ func ours(t *testing.T) *appsv1.Deployment {
 	return deployment(read[v1beta1.DeploymentRuntimeConfig](t, "runtime.yaml", "DeploymentRuntimeConfig", "function-markdownview"))
 }
 
-// violations are what Kubernetes' own evaluator has against a pod at a level.
-func violations(t *testing.T, level api.Level, pod *corev1.PodTemplateSpec) []string {
+// violations returns why the evaluator of Kubernetes does not allow a pod where pods
+// must be restricted.
+func violations(t *testing.T, pod *corev1.PodTemplateSpec) []string {
 	t.Helper()
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := []string{}
-	for _, r := range evaluator.EvaluatePod(api.LevelVersion{Level: level, Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec) {
+	for _, r := range evaluator.EvaluatePod(api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec) {
 		if !r.Allowed {
 			got = append(got, r.ForbiddenReason+": "+r.ForbiddenDetail)
 		}
@@ -93,7 +94,7 @@ func TestPodSecurityRestricted(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := violations(t, api.LevelRestricted, &tc.deployment.Spec.Template)
+			got := violations(t, &tc.deployment.Spec.Template)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s\nviolations: -want, +got:\n%s", tc.reason, diff)
 			}

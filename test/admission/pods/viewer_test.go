@@ -17,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
-	"k8s.io/pod-security-admission/api"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -45,7 +44,7 @@ func TestViewers(t *testing.T) {
 					continue
 				}
 				deployments++
-				if diff := cmp.Diff([]string{}, violations(t, api.LevelRestricted, &d.Spec.Template)); diff != "" {
+				if diff := cmp.Diff([]string{}, violations(t, &d.Spec.Template)); diff != "" {
 					t.Errorf("violations: -want, +got:\n%s", diff)
 				}
 			}
@@ -95,7 +94,7 @@ func TestOpenShiftViewers(t *testing.T) {
 	if diff := cmp.Diff(want, template.Spec.SecurityContext); diff != "" {
 		t.Errorf("security context: -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{}, violations(t, api.LevelRestricted, &template)); diff != "" {
+	if diff := cmp.Diff([]string{}, violations(t, &template)); diff != "" {
 		t.Errorf("violations: -want, +got:\n%s", diff)
 	}
 }
@@ -108,7 +107,7 @@ func TestProductionViewers(t *testing.T) {
 	if len(template.Spec.InitContainers) != 1 || len(template.Spec.Containers) != 1 {
 		t.Fatalf("want mdBook and a web server, got %v and %v", template.Spec.InitContainers, template.Spec.Containers)
 	}
-	if diff := cmp.Diff([]string{}, violations(t, api.LevelRestricted, &template)); diff != "" {
+	if diff := cmp.Diff([]string{}, violations(t, &template)); diff != "" {
 		t.Errorf("violations: -want, +got:\n%s", diff)
 	}
 }
