@@ -67,7 +67,7 @@ func forget(p *corev1.PodSpec) {
 	}
 
 	p.Volumes = slices.DeleteFunc(p.Volumes, func(v corev1.Volume) bool {
-		plain := v.ConfigMap != nil && cmp.Equal(*v.ConfigMap, corev1.ConfigMapVolumeSource{LocalObjectReference: v.ConfigMap.LocalObjectReference})
+		plain := v.ConfigMap != nil && cmp.Equal(*v.ConfigMap, corev1.ConfigMapVolumeSource{LocalObjectReference: v.ConfigMap.LocalObjectReference, Items: v.ConfigMap.Items})
 		return plain || v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault
 	})
 	if len(p.Volumes) == 0 {

@@ -27,7 +27,7 @@ func (p *Pod) makeVolume(v corev1.Volume) error {
 		return fmt.Errorf("cannot find ConfigMap %q", v.ConfigMap.Name)
 	}
 
-	return project(dir, c)
+	return project(dir, c, v.ConfigMap.Items)
 }
 
 // Volume returns the folder of a volume.
@@ -39,7 +39,7 @@ func (p *Pod) Update(c *corev1.ConfigMap) error {
 		if v.ConfigMap == nil || v.ConfigMap.Name != c.Name {
 			continue
 		}
-		if err := project(p.Volume(v.Name), c); err != nil {
+		if err := project(p.Volume(v.Name), c, v.ConfigMap.Items); err != nil {
 			return fmt.Errorf("cannot update volume %q: %w", v.Name, err)
 		}
 	}
@@ -48,28 +48,29 @@ func (p *Pod) Update(c *corev1.ConfigMap) error {
 }
 
 // project writes a ConfigMap as a kubelet does: the files in a folder of their own,
-// "..data" as a link to it that is exchanged at once, and for each file a link
-// through "..data".
+// "..data" as a link to it that is exchanged at once, and for each file and folder at
+// the top a link through "..data".
 //
 // https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/volume/util/atomic_writer.go
-func project(dir string, c *corev1.ConfigMap) error {
+func project(dir string, c *corev1.ConfigMap, items []corev1.KeyToPath) error {
 	old, err := os.Readlink(filepath.Join(dir, data))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	next, err := writeFiles(dir, c)
+	files := contents(c, items)
+	next, err := writeFiles(dir, files)
 	if err != nil {
 		return err
 	}
 	if err := link(filepath.Base(next), filepath.Join(dir, data)); err != nil {
 		return err
 	}
-	for name := range contents(c) {
+	for name := range top(files) {
 		if err := link(filepath.Join(data, name), filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	if err := removeStale(dir, c); err != nil {
+	if err := removeStale(dir, files); err != nil {
 		return err
 	}
 	if old == "" {
@@ -79,7 +80,7 @@ func project(dir string, c *corev1.ConfigMap) error {
 	return os.RemoveAll(filepath.Join(dir, old))
 }
 
-func writeFiles(dir string, c *corev1.ConfigMap) (string, error) {
+func writeFiles(dir string, files map[string][]byte) (string, error) {
 	next, err := os.MkdirTemp(dir, "..")
 	if err != nil {
 		return "", err
@@ -87,8 +88,11 @@ func writeFiles(dir string, c *corev1.ConfigMap) (string, error) {
 	if err := os.Chmod(next, 0o755); err != nil {
 		return "", err
 	}
-	for name, content := range contents(c) {
+	for name, content := range files {
 		file := filepath.Join(next, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return "", err
+		}
 		if err := os.WriteFile(file, content, 0o644); err != nil {
 			return "", err
 		}
@@ -114,14 +118,14 @@ func link(target, name string) error {
 	return os.Rename(next, name)
 }
 
-func removeStale(dir string, c *corev1.ConfigMap) error {
+func removeStale(dir string, files map[string][]byte) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	files := contents(c)
+	kept := top(files)
 	for _, e := range entries {
-		if _, ok := files[e.Name()]; ok || strings.HasPrefix(e.Name(), "..") {
+		if kept[e.Name()] || strings.HasPrefix(e.Name(), "..") {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
@@ -132,7 +136,19 @@ func removeStale(dir string, c *corev1.ConfigMap) error {
 	return nil
 }
 
-func contents(c *corev1.ConfigMap) map[string][]byte {
+// top returns the files and folders at the top of a volume.
+func top(files map[string][]byte) map[string]bool {
+	names := map[string]bool{}
+	for name := range files {
+		first, _, _ := strings.Cut(name, "/")
+		names[first] = true
+	}
+
+	return names
+}
+
+// contents returns the files of a volume by their paths.
+func contents(c *corev1.ConfigMap, items []corev1.KeyToPath) map[string][]byte {
 	files := map[string][]byte{}
 	for name, text := range c.Data {
 		files[name] = []byte(text)
@@ -140,6 +156,13 @@ func contents(c *corev1.ConfigMap) map[string][]byte {
 	for name, b := range c.BinaryData {
 		files[name] = b
 	}
+	if len(items) == 0 {
+		return files
+	}
+	shown := map[string][]byte{}
+	for _, item := range items {
+		shown[item.Path] = files[item.Key]
+	}
 
-	return files
+	return shown
 }
