@@ -198,6 +198,31 @@ func numbers(size int) map[string]any {
 	return all
 }
 
+// TestKeptTextIsShared checks the same of the text that serves during a change with
+// immutable ConfigMaps, which is another one than that of the spec.
+func TestKeptTextIsShared(t *testing.T) {
+	changed := func(size int) *fnv1.RunFunctionRequest {
+		req := servedBook(t, size)
+		req.Input = object(t, `{immutableConfigMaps: true}`)
+		spec := req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
+		spec.GetFields()["markdowns"].GetStructValue().GetFields()["new.md"] = structpb.NewStringValue("new")
+
+		return req
+	}
+	req, err := read(encoded(t, changed(100)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, problems := compose(req.view, req.observed)
+	if len(problems) > 0 || d.kept == nil {
+		t.Fatalf("want a text that is kept, got %v", messages(problems))
+	}
+	small, large := allocated(t, changed(40<<10)), allocated(t, changed(900<<10))
+	if most := small + 32<<10; large > most {
+		t.Errorf("bytes that a call with 900 KiB of text allocates: want at most %d, about as many as with 40 KiB, got %d", most, large)
+	}
+}
+
 // TestUnreadIsIgnored checks that what the function does not read allocates
 // nothing, however much there is.
 func TestUnreadIsIgnored(t *testing.T) {

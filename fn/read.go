@@ -108,19 +108,22 @@ func read(message []byte) (request, error) {
 	if err := req.readDesired(); err != nil {
 		return req, err
 	}
-	if !hasInput {
-		return req, req.readDeclared(wire.LastOfEach(schemas))
-	}
-
-	// The Input is read strictly: a field that is not known is a typo. The XR is
-	// not, because it holds fields of Crossplane and of others.
-	errs, err := wire.Decode(input, &req.view.input, field.NewPath("input"), wire.Strict)
-	req.problems = append(req.problems, problemsOf(ReasonInvalidInput, errs)...)
-	if err != nil {
-		return req, err
+	if hasInput {
+		if err := req.readInput(input); err != nil {
+			return req, err
+		}
 	}
 
 	return req, req.readDeclared(wire.LastOfEach(schemas))
+}
+
+// readInput reads the Input strictly: a field that is not known is a typo. The XR is
+// read leniently, because it holds fields of Crossplane and of others.
+func (req *request) readInput(input []byte) error {
+	errs, err := wire.Decode(input, &req.view.input, field.NewPath("input"), wire.Strict)
+	req.problems = append(req.problems, problemsOf(ReasonInvalidInput, errs)...)
+
+	return err
 }
 
 func (req *request) readMeta(message []byte) error {
