@@ -71,7 +71,7 @@ func read(message []byte) (request, error) {
 	var req request
 	var meta, state, input []byte
 	var hasInput bool
-	var schemas []wire.Entry
+	var schemas [][]byte
 	for f, err := range wire.Fields(message) {
 		if err != nil {
 			return req, err
@@ -91,11 +91,7 @@ func read(message []byte) (request, error) {
 		case requestContext:
 			req.pipeline.context = wire.Merge(req.pipeline.context, f.Bytes)
 		case requestSchemas:
-			e, err := wire.ReadEntry(f.Bytes)
-			if err != nil {
-				return req, err
-			}
-			schemas = append(schemas, e)
+			schemas = append(schemas, f.Bytes)
 		}
 	}
 
@@ -114,7 +110,7 @@ func read(message []byte) (request, error) {
 		}
 	}
 
-	return req, req.readDeclared(wire.LastOfEach(schemas))
+	return req, req.readDeclared(schemas)
 }
 
 // readInput reads the Input strictly: a field that is not known is a typo. The XR is
