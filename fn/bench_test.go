@@ -198,6 +198,31 @@ func numbers(size int) map[string]any {
 	return all
 }
 
+// TestKeptTextIsShared checks the same of the text that serves during a change with
+// immutable ConfigMaps, which is another one than that of the spec.
+func TestKeptTextIsShared(t *testing.T) {
+	changed := func(immutable string) *fnv1.RunFunctionRequest {
+		req := servedBook(t, 900<<10)
+		req.Input = object(t, `{immutableConfigMaps: `+immutable+`}`)
+		spec := req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
+		spec.GetFields()["markdowns"].GetStructValue().GetFields()["new.md"] = structpb.NewStringValue("new")
+
+		return req
+	}
+	req, err := read(encoded(t, changed("true")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, problems := compose(req.view, req.observed)
+	if len(problems) > 0 || d.kept == nil {
+		t.Fatalf("want a text that is kept, got %v", messages(problems))
+	}
+	without, with := allocated(t, changed("false")), allocated(t, changed("true"))
+	if most := without + 64<<10; with > most {
+		t.Errorf("bytes that a call with 900 KiB of text allocates while it keeps as much: want at most %d, about as many as without, got %d", most, with)
+	}
+}
+
 // TestUnreadIsIgnored checks that what the function does not read allocates
 // nothing, however much there is.
 func TestUnreadIsIgnored(t *testing.T) {

@@ -38,16 +38,22 @@ func (v view) asksForSchema() bool {
 }
 
 // readDeclared reads which status fields the XR declares from the required schemas
-// of a request: encoded entries of a map. Without the schema all are declared.
-func (req *request) readDeclared(schemas []wire.Entry) error {
+// of a request: encoded entries of a map, of which the last with a key counts.
+// Without the schema all are declared.
+func (req *request) readDeclared(schemas [][]byte) error {
 	if !req.view.asksForSchema() {
 		return nil
 	}
 	req.requiresSchema = req.capableOfSchemas
-	for _, e := range schemas {
+	for _, encoded := range schemas {
+		e, err := wire.ReadEntry(encoded)
+		if err != nil {
+			return err
+		}
 		if e.Key != requirementXR {
 			continue
 		}
+		req.view.declared = nil
 		var schema struct {
 			Properties map[string]struct {
 				Properties map[string]struct {

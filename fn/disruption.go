@@ -75,6 +75,7 @@ func validateBudget(b *v1beta1.PodDisruptionBudget, at *field.Path) field.ErrorL
 	if b == nil {
 		return nil
 	}
+	at = at.Child("podDisruptionBudget")
 	errs := validateAmount(b.MaxUnavailable, at.Child("maxUnavailable"))
 	errs = append(errs, validateAmount(b.MinAvailable, at.Child("minAvailable"))...)
 	if b.MaxUnavailable != nil && b.MinAvailable != nil {

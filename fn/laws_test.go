@@ -21,6 +21,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -261,6 +263,11 @@ func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 		if req.GetDesired().GetResources()[key] == nil && want != (r != nil) {
 			t.Errorf("law 3: resource %s: want %t, got %v", key, want, r)
 		}
+		// HTTPRoutes are not in a module of ours.
+		into := map[string]any{"ingress": &networkingv1.Ingress{}, "poddisruptionbudget": &policyv1.PodDisruptionBudget{}}[key]
+		if want && into != nil {
+			lawDecodes(t, key, r.GetResource(), into)
+		}
 		if name := identityOf(r)[2]; want && len(validation.IsDNS1123Subdomain(name)) > 0 {
 			t.Errorf("law 4: name %q of %s", name, key)
 		}
@@ -319,15 +326,7 @@ func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunc
 	cm, d, s := &corev1.ConfigMap{}, &appsv1.Deployment{}, &corev1.Service{}
 	for key, into := range map[string]metav1.Object{textOf(rsp): cm, "deployment": d, "service": s} {
 		desired := rsp.GetDesired().GetResources()[key].GetResource()
-		b, err := json.Marshal(desired.AsMap())
-		if err != nil {
-			t.Fatalf("law 4: cannot encode %s: %v", key, err)
-		}
-		decoder := json.NewDecoder(bytes.NewReader(b))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(into); err != nil {
-			t.Errorf("law 4: %s: %v", key, err)
-		}
+		b := lawDecodes(t, key, desired, into)
 		// YAML takes a second for a large book.
 		if len(b) < 64<<10 && !reflect.DeepEqual(sent(t, desired.AsMap())["data"], desired.AsMap()["data"]) {
 			t.Errorf("law 7: the API server reads another %s", key)
@@ -356,6 +355,24 @@ func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunc
 	}
 	lawConfigMap(t, cm)
 	lawDeployment(t, d, s)
+}
+
+// lawDecodes is part of law 4: a composed resource is one of its Kubernetes type. It
+// returns the resource as JSON.
+func lawDecodes(t testing.TB, key string, desired *structpb.Struct, into any) []byte {
+	t.Helper()
+
+	b, err := json.Marshal(desired.AsMap())
+	if err != nil {
+		t.Fatalf("law 4: cannot encode %s: %v", key, err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		t.Errorf("law 4: %s: %v", key, err)
+	}
+
+	return b
 }
 
 // lawNothingEmpty is part of law 4: no nulls, empty objects, empty lists.

@@ -148,23 +148,24 @@ func portOf(ports []corev1.ServicePort) int32 {
 	return ports[max(0, slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Name == portName }))].Port
 }
 
-// hostPattern is the pattern of the Input for hosts. Both are empty without one.
-func (v view) hostPattern() (pattern string, at *field.Path) {
-	switch in := field.NewPath("input"); {
+// hostPattern returns the pattern of the Input for hosts, and whether books are
+// reached from outside at all.
+func (v view) hostPattern() (pattern string, public bool) {
+	switch {
 	case v.input.Route != nil:
-		return v.input.Route.Host, in.Child("route", "host")
+		return v.input.Route.Host, true
 	case v.input.Ingress != nil:
-		return v.input.Ingress.Host, in.Child("ingress", "host")
+		return v.input.Ingress.Host, true
 	default:
-		return "", nil
+		return "", false
 	}
 }
 
 // host is where the book is reached from outside of the cluster. Empty means
 // nowhere.
 func (v view) host() string {
-	pattern, at := v.hostPattern()
-	if at == nil {
+	pattern, public := v.hostPattern()
+	if !public {
 		return ""
 	}
 
@@ -288,11 +289,12 @@ func (v view) validateSecret() field.ErrorList {
 // validateHost returns the errors of the host of a view, in its spec and, where the
 // Input has a pattern, in its name.
 func (v view) validateHost() field.ErrorList {
-	pattern, input := v.hostPattern()
+	pattern, public := v.hostPattern()
+	if v.Spec.Host == "" && (!public || pattern == "" && len(v.input.AllowedHosts) == 0) {
+		return nil // An error of the Input, or none.
+	}
 	at := field.NewPath("spec", "host")
 	switch host := v.Spec.Host; {
-	case host == "" && (input == nil || pattern == "" && len(v.input.AllowedHosts) == 0):
-		return nil // An error of the Input, or none.
 	case host == "" && pattern == "":
 		return field.ErrorList{field.Required(at, "name the host at which the book is reached: "+choice(v.input.AllowedHosts))}
 	case host == "":
@@ -304,7 +306,7 @@ func (v view) validateHost() field.ErrorList {
 			short(v.filled(pattern))+" has more than 253 characters, or more than 63 between two dots: choose a shorter name")}
 	case !isHost(host):
 		return field.ErrorList{field.Invalid(at, short(host), `must be a host name such as "handbook.example.com"`)}
-	case input == nil || !slices.ContainsFunc(v.input.AllowedHosts, v.allowsHost):
+	case !public || !slices.ContainsFunc(v.input.AllowedHosts, v.allowsHost):
 		return field.ErrorList{field.Forbidden(at, "is not allowed here: name a host that matches "+choice(v.input.AllowedHosts))}
 	default:
 		return nil

@@ -70,7 +70,8 @@ type composite struct {
 type envelope struct {
 	meta, observed, desired, input, context []byte
 
-	schemas []wire.Entry
+	// schemas are the encoded entries of the required schemas.
+	schemas [][]byte
 }
 
 func open(message []byte) (envelope, error) {
@@ -94,11 +95,7 @@ func open(message []byte) (envelope, error) {
 		case requestContext:
 			e.context = wire.Merge(e.context, f.Bytes)
 		case requestSchemas:
-			schema, err := wire.ReadEntry(f.Bytes)
-			if err != nil {
-				return e, err
-			}
-			e.schemas = append(e.schemas, schema)
+			e.schemas = append(e.schemas, f.Bytes)
 		}
 	}
 
@@ -118,7 +115,7 @@ func read(message []byte) (request, error) {
 		func() error { return req.readObserved(e.observed) },
 		req.readDesired,
 		func() error { return req.readInput(e.input) },
-		func() error { return req.readDeclared(wire.LastOfEach(e.schemas)) },
+		func() error { return req.readDeclared(e.schemas) },
 	} {
 		if err := step(); err != nil {
 			return req, err

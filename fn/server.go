@@ -101,6 +101,7 @@ func validateServer(in v1beta1.Input, at *field.Path) field.ErrorList {
 	if s == nil {
 		return nil
 	}
+	at = at.Child("server")
 	var errs field.ErrorList
 	if in.ListenAddress != "" {
 		errs = append(errs, field.Forbidden(at, "mdBook does not listen with it: remove listenAddress, or set the address in the configuration of the web server"))

@@ -161,8 +161,8 @@ func (v view) validateInput(at *field.Path) field.ErrorList {
 		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
 	errs = append(errs, validateSecrets(in.ImagePullSecrets, at.Child("imagePullSecrets"))...)
 	errs = append(errs, validateService(in, at.Child("service"))...)
-	errs = append(errs, validateServer(in, at.Child("server"))...)
-	errs = append(errs, validateBudget(in.PodDisruptionBudget, at.Child("podDisruptionBudget"))...)
+	errs = append(errs, validateServer(in, at)...)
+	errs = append(errs, validateBudget(in.PodDisruptionBudget, at)...)
 	errs = append(errs, validateReach(in, at)...)
 	errs = append(errs, metav1validation.ValidateLabels(in.Labels, at.Child("labels"))...)
 	for name := range (view{}).selector() {
