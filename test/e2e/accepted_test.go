@@ -64,6 +64,7 @@ func (k *kit) dryRun(file string) error {
 		if len(u.GetName()) > 63 {
 			return nil // Crossplane admits none. Its resources have legal names all the same.
 		}
+
 		return k.Create(k.Context(), u, client.DryRunAll)
 	}
 	sent := u.DeepCopy()
@@ -78,5 +79,6 @@ func (k *kit) dryRun(file string) error {
 			return fmt.Errorf("the API server would store another %s", name)
 		}
 	}
+
 	return nil
 }

@@ -37,6 +37,7 @@ func Admission(k *kit) {
 		if err == nil {
 			k.Errorf("%s: the API server takes it", wrong)
 			k.must(k.Delete(k.Context(), inNamespace(u, k.namespace)))
+
 			continue
 		}
 		if !strings.Contains(err.Error(), message) {
@@ -91,6 +92,7 @@ func badSpecs() map[string]map[string]any {
 		for i := range n {
 			m[fmt.Sprintf("example.com/%d", i)] = int64(1)
 		}
+
 		return m
 	}
 	set := func(name string, value any) func(map[string]any) {
@@ -99,6 +101,7 @@ func badSpecs() map[string]map[string]any {
 	setting := func(name string, value any) map[string]any {
 		return book(set("book", map[string]any{name: value}))
 	}
+
 	return map[string]map[string]any{
 		"No `markdowns`":    {},
 		"Empty `markdowns`": {"markdowns": map[string]any{}},
@@ -152,8 +155,8 @@ func badSpecs() map[string]map[string]any {
 		"A `viewerImage` of more than 512 characters":                                 book(image(strings.Repeat("x", 513))),
 		"Another resource than `cpu`, `memory` and `ephemeral-storage` in `requests`": resources("requests", map[string]any{"hugepages-2Mi": "2Mi"}),
 		"Another resource than `cpu`, `memory` and `ephemeral-storage` in `limits`":   resources("limits", map[string]any{"nvidia.com/gpu": int64(1)}),
-		"More than 3 resources in `requests`":                                        resources("requests", many(4)),
-		"More than 3 resources in `limits`":                                          resources("limits", many(4)),
+		"More than 3 resources in `requests`":                                         resources("requests", many(4)),
+		"More than 3 resources in `limits`":                                           resources("limits", many(4)),
 		"A request that is no quantity":                                               resources("requests", map[string]any{"memory": "64 MB"}),
 		"A limit below zero":                                                          resources("limits", map[string]any{"cpu": int64(-1)}),
 		"A request without quotes that is no whole number":                            resources("requests", map[string]any{"cpu": 0.5}),

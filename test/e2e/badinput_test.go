@@ -51,6 +51,7 @@ func BadInput(k *kit) {
 			if err := v.is("Synced", metav1.ConditionFalse, ""); err != nil {
 				return err
 			}
+
 			return v.is("Degraded", metav1.ConditionTrue, c.reason)
 		})
 		for _, condition := range []string{"Synced", "Degraded"} {
@@ -88,5 +89,6 @@ func (k *kit) warned(name, text string) error {
 	if len(warnings) != 1 {
 		return fmt.Errorf("%d warnings name %s, not one: %q", len(warnings), text, warnings)
 	}
+
 	return nil
 }

@@ -91,6 +91,7 @@ func start(t *testing.T) *cluster {
 	}
 	c.fixture = c.install(t, "function-fixture")
 	c.autoReady = c.install(t, "function-auto-ready")
+
 	return c
 }
 
@@ -165,6 +166,7 @@ func (c *cluster) install(t *testing.T, name string) string {
 	if err := c.Install(t.Context(), p); err != nil {
 		t.Fatalf("%s; logs: %s", err, c.logs)
 	}
+
 	return p.Name()
 }
 
@@ -172,5 +174,6 @@ func (c *cluster) install(t *testing.T, name string) string {
 func (c *cluster) run(tool string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*c.patience)
 	defer cancel()
+
 	return controlplane.Command(ctx, c.kubeconfig, filepath.Join(c.Bin, tool), args...)
 }

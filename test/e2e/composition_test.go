@@ -22,6 +22,7 @@ func ours(input map[string]any) step {
 		input["apiVersion"] = "markdownview.fn.crossplane.io/v1beta1"
 		input["kind"] = "Input"
 	}
+
 	return step{function: controlplane.FunctionName, input: input}
 }
 
@@ -49,6 +50,7 @@ func (k *kit) composition(suffix string, gvk schema.GroupVersionKind, steps ...s
 	}}
 	k.apply(u)
 	k.afterwards(u)
+
 	return u.GetName()
 }
 

@@ -23,6 +23,7 @@ func (k *kit) crowd(n int) []string {
 		g.Go(func() error { return k.tryApply(book(names[i], file("page.md", "# "+names[i]+"\n"))) })
 	}
 	k.must(g.Wait())
+
 	return names
 }
 
@@ -31,6 +32,7 @@ func (k *kit) many() int {
 	if k.realPods {
 		return 20
 	}
+
 	return 50
 }
 
@@ -59,6 +61,7 @@ func (k *kit) settleAll(d time.Duration, n int) {
 		if len(errs) > 0 {
 			return fmt.Errorf("%d are not, such as %w", len(errs), errs[0])
 		}
+
 		return nil
 	})
 }
@@ -68,6 +71,7 @@ func (k *kit) deployments() int {
 	k.Helper()
 	l := &appsv1.DeploymentList{}
 	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
+
 	return len(l.Items)
 }
 

@@ -22,6 +22,7 @@ func Deaths(k *kit) {
 			if d := k.deployments(); d < enough {
 				return fmt.Errorf("there are %d Deployments", d)
 			}
+
 			return nil
 		})
 		if d := k.deployments(); d == n {

@@ -41,6 +41,7 @@ func Delete(k *kit) {
 				return err
 			}
 		}
+
 		return nil
 	})
 
@@ -77,5 +78,6 @@ func (k *kit) uids() map[string]string {
 	for _, o := range all {
 		uids[fmt.Sprintf("%T %s", o, o.GetName())] = string(o.GetUID())
 	}
+
 	return uids
 }

@@ -34,6 +34,7 @@ func Drift(k *kit) {
 			for _, c := range changes[what] {
 				errs = append(errs, equal(c.path.String(), c.was, at(u, c.path)))
 			}
+
 			return errors.Join(errs...)
 		})
 	}
@@ -67,6 +68,7 @@ func (k *kit) unstructuredOf(o client.Object) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvk)
 	k.must(k.get(u, o.GetName()))
+
 	return u
 }
 
@@ -94,6 +96,7 @@ func DriftOfAll(k *kit) {
 			if c.all()[what].GetUID() == gone[what].GetUID() {
 				return fmt.Errorf("it is the old one still")
 			}
+
 			return nil
 		})
 	}
@@ -121,6 +124,7 @@ func DriftOfOthers(k *kit) {
 			c.deployment.Spec.RevisionHistoryLimit = &seven
 			c.deployment.Spec.Template.Annotations["sidecar.example.org/inject"] = "true"
 			c.service.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
+
 			return k.Update(k.Context(), o, client.FieldOwner("somebody"))
 		}))
 	}
@@ -146,6 +150,7 @@ func DriftOfOthers(k *kit) {
 		if got := c.service.Spec.SessionAffinity; got != corev1.ServiceAffinityClientIP {
 			return fmt.Errorf("sessionAffinity is %q", got)
 		}
+
 		return nil
 	}
 	k.settle(name)
@@ -162,5 +167,6 @@ func with(m map[string]string, key, value string) map[string]string {
 		m = map[string]string{}
 	}
 	m[key] = value
+
 	return m
 }

@@ -35,6 +35,7 @@ func TutorialsKind(k *kit) {
 		if v.Status.Status != healthy {
 			return fmt.Errorf("status is %q: %v", v.Status.Status, v.Status.Conditions)
 		}
+
 		return errors.Join(
 			v.is("Ready", metav1.ConditionTrue, ""),
 			v.is("Synced", metav1.ConditionTrue, ""),
@@ -63,6 +64,7 @@ func AutoscaledDeployment(k *kit) {
 		if err != nil {
 			return err
 		}
+
 		return errors.Join(v.settled(), v.counts(healthy, 3, 3))
 	})
 
@@ -72,6 +74,7 @@ func AutoscaledDeployment(k *kit) {
 		if err != nil {
 			return err
 		}
+
 		return errors.Join(v.counts(healthy, 0, 0), v.is("Ready", metav1.ConditionTrue, ""), v.is("Available", metav1.ConditionTrue, "ScaledToZero"))
 	})
 
@@ -103,6 +106,7 @@ func ClusterScoped(k *kit) {
 		if err != nil {
 			return err
 		}
+
 		return v.settled()
 	})
 	k.children(u.GetName())
@@ -135,6 +139,7 @@ func Claim(k *kit) {
 		if v.Status.Status != healthy {
 			return fmt.Errorf("status is %q: %v", v.Status.Status, v.Status.Conditions)
 		}
+
 		return errors.Join(
 			v.is("Ready", metav1.ConditionTrue, ""),
 			v.is("Available", metav1.ConditionTrue, "Available"),
@@ -205,6 +210,7 @@ func (k *kit) variant(name string, change func(*unstructured.Unstructured)) sche
 	unstructured.RemoveNestedField(xrd.Object, "spec", "defaultCompositionRef")
 	change(xrd)
 	k.define(xrd)
+
 	return gvk
 }
 
@@ -222,6 +228,7 @@ func (k *kit) define(xrd *unstructured.Unstructured) {
 		if err != nil {
 			return err
 		}
+
 		return v.is("Established", metav1.ConditionTrue, "")
 	})
 }
@@ -240,6 +247,7 @@ func (k *kit) settleOf(gvk schema.GroupVersionKind, name string) {
 		if err != nil {
 			return err
 		}
+
 		return v.settled()
 	})
 }
@@ -247,5 +255,6 @@ func (k *kit) settleOf(gvk schema.GroupVersionKind, name string) {
 func bookOf(gvk schema.GroupVersionKind, name string, spec ...func(map[string]any)) *unstructured.Unstructured {
 	u := book(name, spec...)
 	u.SetGroupVersionKind(gvk)
+
 	return u
 }

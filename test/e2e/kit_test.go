@@ -64,6 +64,7 @@ func (c *cluster) kit(t *testing.T) *kit {
 	k.eventually("service account default", func() error {
 		return k.get(&corev1.ServiceAccount{}, "default")
 	})
+
 	return k
 }
 
@@ -112,6 +113,7 @@ func (k *kit) tryApply(u *unstructured.Unstructured) error {
 	if namespaced && u.GetNamespace() == "" {
 		u.SetNamespace(k.namespace)
 	}
+
 	return k.Apply(k.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("e2e"), client.ForceOwnership)
 }
 
@@ -120,6 +122,7 @@ func (k *kit) kubectl(args ...string) string {
 	k.Helper()
 	out, err := k.run("kubectl", append([]string{"--namespace=" + k.namespace}, args...)...)
 	k.must(err)
+
 	return out
 }
 
@@ -151,6 +154,7 @@ func (v *markdownView) condition(name string) metav1.Condition {
 			return c
 		}
 	}
+
 	return metav1.Condition{}
 }
 
@@ -161,6 +165,7 @@ func (v *markdownView) is(name string, status metav1.ConditionStatus, reason str
 	if c.Status != status || (reason != "" && c.Reason != reason) {
 		return fmt.Errorf("%s is %q/%q (%s), not %q/%q", name, c.Status, c.Reason, c.Message, status, reason)
 	}
+
 	return nil
 }
 
@@ -170,6 +175,7 @@ func (v *markdownView) counts(status string, viewers, ready int32) error {
 	if s := v.Status; s.Status != status || s.Replicas != viewers || s.ReadyReplicas != ready {
 		return fmt.Errorf("status is %q with %d viewers, %d ready, not %q with %d, %d", s.Status, s.Replicas, s.ReadyReplicas, status, viewers, ready)
 	}
+
 	return nil
 }
 
@@ -189,6 +195,7 @@ func (v *markdownView) settled() error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -196,6 +203,7 @@ func fromUnstructured(u *unstructured.Unstructured, into any) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, into); err != nil {
 		return fmt.Errorf("cannot decode %s %q: %w", u.GetKind(), u.GetName(), err)
 	}
+
 	return nil
 }
 
@@ -217,6 +225,7 @@ func book(name string, spec ...func(map[string]any)) *unstructured.Unstructured 
 		f(s)
 	}
 	u.Object["spec"] = s
+
 	return u
 }
 
@@ -250,6 +259,7 @@ func (k *kit) viewOf(gvk schema.GroupVersionKind, name string) (*markdownView, e
 	if err := k.get(u, name); err != nil {
 		return nil, err
 	}
+
 	return decode(u)
 }
 
@@ -263,8 +273,10 @@ func (k *kit) until(name, what string, check func(*markdownView) error) *markdow
 		if v, err = k.view(name); err != nil {
 			return err
 		}
+
 		return check(v)
 	})
+
 	return v
 }
 
@@ -279,6 +291,7 @@ func (k *kit) settle(names ...string) {
 func listOf(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
 	l := &unstructured.UnstructuredList{}
 	l.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+
 	return l
 }
 
@@ -289,6 +302,7 @@ func items(l client.ObjectList) []unstructured.Unstructured {
 func inNamespace(u *unstructured.Unstructured, namespace string) *unstructured.Unstructured {
 	u = u.DeepCopy()
 	u.SetNamespace(namespace)
+
 	return u
 }
 
@@ -303,6 +317,7 @@ func (k *kit) children(name string) children {
 	k.Helper()
 	c, err := k.tryChildren(name)
 	k.must(err)
+
 	return c
 }
 
@@ -314,6 +329,7 @@ func (k *kit) tryChildren(name string) (children, error) {
 	if err := k.get(c.deployment, "viewer-"+name); err != nil {
 		return c, err
 	}
+
 	return c, k.get(c.service, "viewer-"+name)
 }
 
@@ -338,6 +354,7 @@ func (k *kit) events(name string) []corev1.Event {
 	k.Helper()
 	l := &corev1.EventList{}
 	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace), client.MatchingFields{"involvedObject.name": name}))
+
 	return l.Items
 }
 
@@ -350,6 +367,7 @@ func (k *kit) gone(o client.Object, name string) error {
 	if !apierrors.IsNotFound(err) {
 		return err
 	}
+
 	return nil
 }
 
@@ -365,6 +383,7 @@ func (k *kit) read(path string) string {
 	k.Helper()
 	b, err := os.ReadFile(path)
 	k.must(err)
+
 	return string(b)
 }
 
@@ -376,6 +395,7 @@ func (k *kit) unstructured(o client.Object) *unstructured.Unstructured {
 	k.must(err)
 	unstructured.RemoveNestedField(m, "metadata", "creationTimestamp")
 	unstructured.RemoveNestedField(m, "status")
+
 	return &unstructured.Unstructured{Object: m}
 }
 
@@ -390,6 +410,7 @@ func (k *kit) parse(text string) []*unstructured.Unstructured {
 			out = append(out, u)
 		}
 	}
+
 	return out
 }
 

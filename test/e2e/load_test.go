@@ -51,6 +51,7 @@ func (k *kit) metric(name string) []float64 {
 	k.Helper()
 	values, err := k.tryMetric(name)
 	k.must(err)
+
 	return values
 }
 
@@ -59,6 +60,7 @@ func (k *kit) tryMetric(name string) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return metricOf(name, all)
 }
 
@@ -75,6 +77,7 @@ func metricOf(name string, all []string) ([]float64, error) {
 	if len(values) == 0 {
 		return nil, fmt.Errorf("the function has no metric %s", name)
 	}
+
 	return values, nil
 }
 
@@ -83,6 +86,7 @@ func sum(values []float64) float64 {
 	for _, v := range values {
 		total += v
 	}
+
 	return total
 }
 
@@ -102,5 +106,6 @@ func (k *kit) peak(name string) (*float64, func()) {
 			}
 		}
 	}()
+
 	return &highest, func() { close(stop); <-stopped }
 }

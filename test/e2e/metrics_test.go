@@ -46,6 +46,7 @@ func Metrics(k *kit) {
 					errs = append(errs, fmt.Errorf("there is no line %s", l))
 				}
 			}
+
 			return errors.Join(errs...)
 		}
 	}
@@ -67,6 +68,7 @@ func Metrics(k *kit) {
 		if strings.Contains(text, `name="measured",namespace="`+k.namespace+`"`) {
 			return fmt.Errorf("there are still metrics of the one that was deleted")
 		}
+
 		return has(`markdownview_condition{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="broken",namespace="NS",type="Available"} 0`)()
 	})
 }
@@ -103,6 +105,7 @@ func (k *kit) kubeStateMetrics(config, role string) string {
 		"--custom-resource-state-config-file="+filepath.Join(dir, "config.yaml"),
 		"--host=127.0.0.1", fmt.Sprintf("--port=%d", port),
 		"--telemetry-host=127.0.0.1", fmt.Sprintf("--telemetry-port=%d", telemetry)))
+
 	return fmt.Sprintf("http://127.0.0.1:%d/metrics", port)
 }
 
@@ -117,5 +120,6 @@ func httpGet(ctx context.Context, url string) (string, error) {
 	}
 	defer rsp.Body.Close() //nolint:errcheck // Only read.
 	b, err := io.ReadAll(rsp.Body)
+
 	return string(b), err
 }

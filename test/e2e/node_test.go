@@ -46,6 +46,7 @@ func Served(k *kit) {
 				return fmt.Errorf("viewer of %q has %d bytes of %d", name, used, limit)
 			}
 		}
+
 		return nil
 	})
 }
@@ -63,6 +64,7 @@ func (k *kit) served(name, text string) {
 		if !strings.Contains(page, text) {
 			return fmt.Errorf("the page lacks %q:\n%s", text, page[:min(len(page), 2000)])
 		}
+
 		return nil
 	})
 }
@@ -79,6 +81,7 @@ func (k *kit) memory(name string) (used, limit int64, err error) {
 		return 0, 0, fmt.Errorf("the kubelet has not measured the viewer of %q", name)
 	}
 	bytes, err := strconv.ParseFloat(m[1], 64)
+
 	return int64(bytes), k.children(name).deployment.Spec.Template.Spec.Containers[0].Resources.Limits.Memory().Value(), err
 }
 
@@ -87,6 +90,7 @@ func (k *kit) eventsOf(reason string) []corev1.Event {
 	k.Helper()
 	l := &corev1.EventList{}
 	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
+
 	return slices.DeleteFunc(l.Items, func(e corev1.Event) bool { return e.Reason != reason })
 }
 
@@ -152,6 +156,7 @@ func FunctionPods(k *kit) {
 		if err := k.Get(k.Context(), client.ObjectKey{Namespace: "crossplane-system", Name: "function-markdownview"}, b); err != nil {
 			return err
 		}
+
 		return equal("pods that are expected, healthy, and allowed to be evicted", []int32{2, 2, 1},
 			[]int32{b.Status.ExpectedPods, b.Status.CurrentHealthy, b.Status.DisruptionsAllowed})
 	})
@@ -175,6 +180,7 @@ func (k *kit) failedReconciles() []string {
 		failed = append(failed, fmt.Sprintf("%s: %s (%d times)", e.InvolvedObject.Name, e.Message, e.Count))
 	}
 	k.Logf("reconciles that Crossplane tried again: %v", passing)
+
 	return failed
 }
 

@@ -31,6 +31,7 @@ func owned(u *unstructured.Unstructured) ([]fieldpath.Path, error) {
 			}
 		}
 	}
+
 	return paths, nil
 }
 
@@ -46,6 +47,7 @@ func isKey(p fieldpath.Path) bool {
 	if len(p) < 2 || p[len(p)-1].FieldName == nil || p[len(p)-2].Key == nil {
 		return false
 	}
+
 	return slices.ContainsFunc(*p[len(p)-2].Key, func(f value.Field) bool { return f.Name == *p[len(p)-1].FieldName })
 }
 
@@ -66,6 +68,7 @@ func at(u *unstructured.Unstructured, p fieldpath.Path) any {
 			here = l[i]
 		}
 	}
+
 	return here
 }
 
@@ -91,6 +94,7 @@ func is(item any, e fieldpath.PathElement) bool {
 		return fmt.Sprint(item) == fmt.Sprint((*e.Value).Unstructured())
 	}
 	m, _ := item.(map[string]any)
+
 	return e.Key != nil && !slices.ContainsFunc(*e.Key, func(f value.Field) bool { return fmt.Sprint(m[f.Name]) != fmt.Sprint(f.Value.Unstructured()) })
 }
 
@@ -134,6 +138,7 @@ func (k *kit) vandalise(u *unstructured.Unstructured) (changed []edit, fixed []s
 				return false
 			}
 			u = try
+
 			return true
 		}) {
 			fixed = append(fixed, p.String())
@@ -142,5 +147,6 @@ func (k *kit) vandalise(u *unstructured.Unstructured) (changed []edit, fixed []s
 		changed = append(changed, edit{p, was})
 	}
 	k.must(k.Update(k.Context(), u, client.FieldOwner("somebody")))
+
 	return changed, fixed
 }

@@ -69,5 +69,6 @@ func (k *kit) may(who authorizationv1.SubjectAccessReviewSpec, want map[string]b
 		}
 		got[what] = review.Status.Allowed
 	}
+
 	return equal(who.User, want, got)
 }

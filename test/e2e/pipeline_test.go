@@ -31,6 +31,7 @@ func Pipeline(k *kit) {
 		if err := v.counts(healthy, 1, 1); err != nil {
 			return err
 		}
+
 		return v.is("Available", metav1.ConditionTrue, "Available")
 	})
 	k.check(v.is("Ready", metav1.ConditionFalse, ""))
@@ -55,6 +56,7 @@ func Pipeline(k *kit) {
 		if err := k.get(report, "report"); err != nil {
 			return err
 		}
+
 		return equal("report", want, report.Data)
 	})
 }

@@ -27,6 +27,7 @@ func newPods(t *testing.T, cfg *rest.Config, c client.Client) pods {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return pods{client: c, proxy: p}
 }
 
@@ -38,6 +39,7 @@ func (p pods) list(ctx context.Context, labels client.MatchingLabels) ([]corev1.
 	if len(l.Items) == 0 {
 		return nil, fmt.Errorf("no pod in crossplane-system has the labels %v", labels)
 	}
+
 	return l.Items, nil
 }
 
@@ -59,6 +61,7 @@ func (p pods) FunctionMetrics(ctx context.Context) ([]string, error) {
 		}
 		all = append(all, string(b))
 	}
+
 	return all, nil
 }
 
@@ -83,5 +86,6 @@ func (p pods) kill(ctx context.Context, labels client.MatchingLabels) error {
 			return fmt.Errorf("cannot kill pod %q: %w", pod.Name, err)
 		}
 	}
+
 	return nil
 }

@@ -27,6 +27,7 @@ func Quiet(k *kit) {
 	k.eventually("what the tests before have left is gone", func() error {
 		before := k.calls()
 		k.pause(5 * time.Second)
+
 		return equal("calls", before, k.calls())
 	})
 
@@ -57,6 +58,7 @@ func (k *kit) calm() {
 		before := last
 		k.pause(3 * time.Second)
 		last = k.versions()
+
 		return equal("objects and events", before, last)
 	})
 }
@@ -89,6 +91,7 @@ func (k *kit) versions() map[string]string {
 			versions[fmt.Sprintf("%s %s", o.GetKind(), o.GetName())] = o.GetResourceVersion()
 		}
 	}
+
 	return versions
 }
 
@@ -106,5 +109,6 @@ func (k *kit) calls() int {
 		k.must(err)
 		total += n
 	}
+
 	return int(total)
 }

@@ -46,6 +46,7 @@ func StuckRollout(k *kit) {
 				return nil
 			}
 		}
+
 		return fmt.Errorf("no event has the reason")
 	})
 
@@ -89,5 +90,6 @@ func (k *kit) readyPods(name string) map[string]string {
 			}
 		}
 	}
+
 	return ready
 }

@@ -42,6 +42,7 @@ func Scale(k *kit) {
 		if got.Status.CurrentReplicas != 2 {
 			return fmt.Errorf("it sees %d", got.Status.CurrentReplicas)
 		}
+
 		return nil
 	})
 }
@@ -99,6 +100,7 @@ func Tools(k *kit) {
 		if diff := cmp.Diff(want, got, sameBranches, sameLines); diff != "" {
 			return fmt.Errorf("-want +got:\n%s", diff)
 		}
+
 		return nil
 	})
 
@@ -110,6 +112,7 @@ func Tools(k *kit) {
 		if _, err := k.run("kubectl", "--namespace="+k.namespace, "wait", "markdownview", name, "--for=condition=Ready", "--timeout=2s"); err == nil {
 			return errors.New("it says that it is ready")
 		}
+
 		return nil
 	})
 
@@ -122,6 +125,7 @@ func Tools(k *kit) {
 		if !strings.Contains(status, "Viewers serve the book while a change rolls out") {
 			return fmt.Errorf("no condition says that a change rolls out: %s", status)
 		}
+
 		return nil
 	})
 }

@@ -164,6 +164,7 @@ func (k *kit) follow(name string) *states {
 			s.add(e)
 		}
 	}()
+
 	return s
 }
 
@@ -195,6 +196,7 @@ func (s *states) check(k *kit, what string, generation int64) {
 		if n := len(s.seen); n == 0 || s.seen[n-1] != (state{generation, healthy}) {
 			return fmt.Errorf("it has seen %v", s.seen)
 		}
+
 		return nil
 	})
 	s.mu.Lock()
@@ -214,5 +216,6 @@ func equal[T any](what string, want, got T) error {
 	if diff := cmp.Diff(want, got); diff != "" {
 		return fmt.Errorf("%s: -want +got:\n%s", what, diff)
 	}
+
 	return nil
 }

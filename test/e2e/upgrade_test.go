@@ -40,6 +40,7 @@ func Upgrade(k *kit) {
 		if oldest := slices.Min(started); oldest < float64(begin.Unix()) {
 			return fmt.Errorf("a process runs since %.0f, before the upgrade at %d", oldest, begin.Unix())
 		}
+
 		return nil
 	})
 	k.pause(10 * time.Second) // The old pods serve on for some seconds.
@@ -56,6 +57,7 @@ func Upgrade(k *kit) {
 		if c := k.calls(); c < before+n {
 			return fmt.Errorf("it was called %d times", c)
 		}
+
 		return nil
 	})
 	k.calm()
@@ -91,6 +93,7 @@ func (k *kit) load(names []string) (stop func()) {
 			}
 		}
 	}()
+
 	return func() { cancel(); <-stopped }
 }
 
@@ -101,6 +104,7 @@ func (k *kit) allSpecs(names []string) map[string]map[string]string {
 	for _, n := range names {
 		all[n] = k.children(n).specs()
 	}
+
 	return all
 }
 
@@ -113,5 +117,6 @@ func (k *kit) podUIDs() map[string]types.UID {
 	for _, p := range l.Items {
 		uids[p.Name] = p.UID
 	}
+
 	return uids
 }

@@ -38,6 +38,7 @@ func (cp *ControlPlane) loadAuthority(ctx context.Context) (*authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read CA of secret %q: %w", rootCASecret, err)
 	}
+
 	return &authority{pem: s.Data[corev1.TLSCertKey], cert: pair.Leaf, key: pair.PrivateKey}, nil
 }
 
@@ -65,6 +66,7 @@ func (a *authority) issue(ip string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot issue certificate: %w", err)
 	}
+
 	return map[string][]byte{
 		corev1.TLSCertKey:       pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}),
 		corev1.TLSPrivateKeyKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}),
@@ -78,5 +80,6 @@ func (cp *ControlPlane) createSecret(ctx context.Context, name string, data map[
 	if err := cp.Client.Create(ctx, s); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("cannot create secret %q: %w", name, err)
 	}
+
 	return nil
 }

@@ -29,6 +29,7 @@ func crossplaneSource(ctx context.Context, tools string) (string, error) {
 	if dir == "" {
 		return "", fmt.Errorf("cannot find the source of Crossplane: its module is not in the module cache")
 	}
+
 	return dir, nil
 }
 
@@ -64,6 +65,7 @@ func chartObjects(dir string, overrides map[string]any, kinds ...string) ([]*uns
 			}
 		}
 	}
+
 	return objs, nil
 }
 
@@ -72,5 +74,6 @@ func apply(ctx context.Context, c client.Client, u *unstructured.Unstructured) e
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("e2e"), client.ForceOwnership); err != nil {
 		return fmt.Errorf("cannot apply %s %q: %w", u.GetKind(), u.GetName(), err)
 	}
+
 	return nil
 }

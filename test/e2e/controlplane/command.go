@@ -20,5 +20,6 @@ func Command(ctx context.Context, kubeconfig, path string, args ...string) (stri
 	if err := cmd.Run(); err != nil {
 		return stdout.String(), fmt.Errorf("cannot run %s %s: %w: %s", filepath.Base(path), strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
+
 	return stdout.String(), nil
 }

@@ -104,6 +104,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 		cp.Stop()
 		return nil, err
 	}
+
 	return cp, nil
 }
 
@@ -138,6 +139,7 @@ func (cp *ControlPlane) start(ctx, background context.Context) error {
 	if err := cp.startCrossplane(ctx); err != nil {
 		return err
 	}
+
 	return cp.startRuntime(background)
 }
 
@@ -146,6 +148,7 @@ func (cp *ControlPlane) ip() string {
 	if cp.options.RealNode() {
 		return nodeIP
 	}
+
 	return "127.0.0.1"
 }
 
@@ -179,6 +182,7 @@ func (cp *ControlPlane) tool(name string) string {
 func (cp *ControlPlane) process(name, path string, args ...string) *process {
 	p := &process{name: name, path: path, args: args, log: filepath.Join(cp.Logs, name+".log"), launcher: cp.launcher}
 	cp.started = append(cp.started, p)
+
 	return p
 }
 

@@ -83,6 +83,7 @@ func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 		// A killed holder of the lease would be waited for for a minute.
 		"LEADER_ELECTION=false",
 	}
+
 	return cp.runCrossplane(ctx)
 }
 
@@ -90,6 +91,7 @@ func (cp *ControlPlane) runCrossplane(ctx context.Context) error {
 	if err := cp.crossplane.start(); err != nil {
 		return err
 	}
+
 	return cp.crossplane.ready(ctx, time.Minute, answers("http://"+address(cp.crossplaneHealth)+"/readyz"))
 }
 
@@ -108,6 +110,7 @@ func (cp *ControlPlane) applyChart(ctx context.Context, dir string) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -125,6 +128,7 @@ func (cp *ControlPlane) initCrossplane(ctx context.Context, kubeconfig, crds str
 		"TLS_SERVER_SECRET_NAME=" + tlsServerSecret,
 		"TLS_CLIENT_SECRET_NAME=" + tlsClientSecret,
 	}
+
 	return Eventually(ctx, time.Minute, p.run)
 }
 
@@ -138,6 +142,7 @@ func (cp *ControlPlane) serviceAccountKubeconfig(ctx context.Context, name strin
 		return "", fmt.Errorf("cannot request token of service account %q: %w", name, err)
 	}
 	path := cp.path(name + ".kubeconfig")
+
 	return path, writeKubeconfig(path, restConfig(cp.kube.admin.Host, cp.kube.admin.CAFile, tr.Status.Token))
 }
 
@@ -147,6 +152,7 @@ func (cp *ControlPlane) writeSecret(ctx context.Context, name, dir string) error
 	if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: crossplaneNamespace, Name: name}, s); err != nil {
 		return fmt.Errorf("cannot get secret %q: %w", name, err)
 	}
+
 	return writeFiles(dir, s.Data)
 }
 
@@ -159,5 +165,6 @@ func writeFiles(dir string, files map[string][]byte) error {
 			return fmt.Errorf("cannot write file %q: %w", name, err)
 		}
 	}
+
 	return nil
 }

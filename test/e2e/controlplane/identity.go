@@ -31,6 +31,7 @@ func writeTokens(path string, ids ...identity) error {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("cannot write tokens: %w", err)
 	}
+
 	return nil
 }
 
@@ -62,5 +63,6 @@ func writeKubeconfig(path string, cfg *rest.Config) error {
 	if err := clientcmd.WriteToFile(*k, path); err != nil {
 		return fmt.Errorf("cannot write kubeconfig: %w", err)
 	}
+
 	return nil
 }

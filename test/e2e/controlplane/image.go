@@ -59,6 +59,7 @@ func (i *Installer) BuildFunction(ctx context.Context, functionName, binary stri
 		"--package-root="+filepath.Join(dir, "package"),
 		"--embed-runtime-image-tarball="+filepath.Join(dir, "runtime.tar"),
 		"--package-file="+p.Files[0])
+
 	return p, err
 }
 
@@ -72,6 +73,7 @@ func newImage(config v1.Config, files map[string]string) (v1.Image, error) {
 				return nil, err
 			}
 		}
+
 		return io.NopCloser(buf), w.Close()
 	}, tarball.WithCompressionLevel(gzip.BestSpeed))
 	if err != nil {
@@ -90,6 +92,7 @@ func newImage(config v1.Config, files map[string]string) (v1.Image, error) {
 	if img, err = mutate.ConfigFile(img, cfg); err != nil {
 		return nil, fmt.Errorf("cannot make image: %w", err)
 	}
+
 	return img, nil
 }
 
@@ -128,6 +131,7 @@ func addFiles(w *tar.Writer, name, from string) error {
 		}
 		defer r.Close() //nolint:errcheck // Only read.
 		_, err = io.Copy(w, r)
+
 		return err
 	})
 }

@@ -41,6 +41,7 @@ func Isolate(ports int) ([]net.Listener, error) {
 		return nil, fmt.Errorf("cannot run in namespaces: %w", err)
 	}
 	os.Exit(code)
+
 	return nil, nil
 }
 
@@ -59,6 +60,7 @@ func inherited(n int) ([]net.Listener, error) {
 		_ = f.Close() // The listener has its own descriptor.
 		ls = append(ls, l)
 	}
+
 	return ls, nil
 }
 
@@ -119,6 +121,7 @@ func isolate(ports int) (int, error) {
 	if code := cmd.ProcessState.ExitCode(); code >= 0 {
 		return code, nil
 	}
+
 	return 1, nil // It was killed.
 }
 
@@ -150,6 +153,7 @@ func cgroups() []string {
 	for i := range all {
 		all[i] = filepath.Join(filepath.Dir(all[i]), cgroup)
 	}
+
 	return all
 }
 
@@ -162,6 +166,7 @@ func removeCgroups() {
 			if err == nil && d.IsDir() {
 				dirs = append(dirs, path)
 			}
+
 			return nil
 		})
 		for _, dir := range slices.Backward(dirs) {

@@ -79,6 +79,7 @@ func (cp *ControlPlane) startKubelet(ctx, background context.Context) error {
 	for range 8 {
 		go k.work(background)
 	}
+
 	return nil
 }
 
@@ -109,6 +110,7 @@ func (k *kubelet) register(ctx context.Context) error {
 	if _, err := k.client.CoreV1().Nodes().UpdateStatus(ctx, n, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("cannot register node: %w", err)
 	}
+
 	return nil
 }
 
@@ -145,6 +147,7 @@ func (k *kubelet) sync(ctx context.Context, name cache.ObjectName) (time.Duratio
 	case p.DeletionTimestamp != nil:
 		k.bound.Delete(p.UID)
 		now := int64(0)
+
 		return 0, pods.Delete(ctx, p.Name, metav1.DeleteOptions{
 			GracePeriodSeconds: &now,
 			Preconditions:      &metav1.Preconditions{UID: &p.UID},
@@ -163,6 +166,7 @@ func (k *kubelet) sync(ctx context.Context, name cache.ObjectName) (time.Duratio
 		if p.Status.ContainerStatuses[0].State.Waiting.Reason == "ImagePullBackOff" {
 			return 0, nil
 		}
+
 		return 0, k.setStatus(ctx, p, waiting(p, "ImagePullBackOff", "Back-off pulling image"))
 	}
 	if since, ok := k.bound.Load(p.UID); ok {
@@ -171,6 +175,7 @@ func (k *kubelet) sync(ctx context.Context, name cache.ObjectName) (time.Duratio
 		}
 	}
 	ip := k.ips.Add(1)
+
 	return 0, k.setStatus(ctx, p, running(p, fmt.Sprintf("10.244.%d.%d", ip>>8&0xff, ip&0xff)))
 }
 
@@ -178,6 +183,7 @@ func (k *kubelet) setStatus(ctx context.Context, p *corev1.Pod, s corev1.PodStat
 	p = p.DeepCopy()
 	p.Status = s
 	_, err := k.client.CoreV1().Pods(p.Namespace).UpdateStatus(ctx, p, metav1.UpdateOptions{})
+
 	return err
 }
 
@@ -199,6 +205,7 @@ func waiting(p *corev1.Pod, reason, message string) corev1.PodStatus {
 			State:   corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
 		})
 	}
+
 	return s
 }
 
@@ -217,6 +224,7 @@ func running(p *corev1.Pod, ip string) corev1.PodStatus {
 			State:   corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
 		})
 	}
+
 	return s
 }
 
@@ -235,5 +243,6 @@ func status(p *corev1.Pod, phase corev1.PodPhase, ready corev1.ConditionStatus) 
 		c.LastTransitionTime = now
 		s.Conditions = append(s.Conditions, c)
 	}
+
 	return s
 }

@@ -149,6 +149,7 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 			return err
 		}
 	}
+
 	return cp.kube.controller.start()
 }
 
@@ -160,6 +161,7 @@ func (cp *ControlPlane) waitForAPIServer(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+
 		return c.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 	})
 }
@@ -179,6 +181,7 @@ func writeServiceAccountKey(path string) error {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		return fmt.Errorf("cannot write service account key: %w", err)
 	}
+
 	return nil
 }
 
@@ -197,6 +200,7 @@ func answers(url string) func(context.Context) error {
 		if rsp.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s answers %s", url, rsp.Status)
 		}
+
 		return nil
 	}
 }

@@ -27,6 +27,7 @@ func (cp *ControlPlane) FunctionMetrics(ctx context.Context) ([]string, error) {
 		}
 		all = append(all, string(b))
 	}
+
 	return all, nil
 }
 
@@ -40,6 +41,7 @@ func (cp *ControlPlane) KillFunction(context.Context) error {
 	for _, f := range fs {
 		f.kill()
 	}
+
 	return nil
 }
 
@@ -55,5 +57,6 @@ func (cp *ControlPlane) KillAPIServer(ctx context.Context) error {
 	if err := cp.kube.apiserver.start(); err != nil {
 		return err
 	}
+
 	return cp.waitForAPIServer(ctx)
 }

@@ -26,6 +26,7 @@ func (cp *ControlPlane) ServiceAddress(ctx context.Context, namespace, name stri
 	if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, s); err != nil {
 		return "", fmt.Errorf("cannot get Service %q: %w", name, err)
 	}
+
 	return net.JoinHostPort(s.Spec.ClusterIP, fmt.Sprint(s.Spec.Ports[0].Port)), nil
 }
 

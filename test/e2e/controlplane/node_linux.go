@@ -53,6 +53,7 @@ func prepareMachine(o Options) error {
 			if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 				return err
 			}
+
 			return syscall.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), o.Dir, "", syscall.MS_BIND, "")
 		},
 		network,
@@ -66,6 +67,7 @@ func prepareMachine(o Options) error {
 			return fmt.Errorf("cannot make cgroup: %w", err)
 		}
 	}
+
 	return nil
 }
 
@@ -102,6 +104,7 @@ func network() error {
 	if err := netlink.RouteAdd(&netlink.Route{LinkIndex: bridge.Attrs().Index, Dst: services}); err != nil {
 		return err
 	}
+
 	return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o600)
 }
 
@@ -212,6 +215,7 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+
 		return c.Close()
 	}); err != nil {
 		return err
@@ -250,6 +254,7 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 			return err
 		}
 	}
+
 	return Eventually(ctx, time.Minute, func(ctx context.Context) error {
 		n := &corev1.Node{}
 		if err := cp.Client.Get(ctx, client.ObjectKey{Name: nodeName}, n); err != nil {
@@ -260,6 +265,7 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 				return nil
 			}
 		}
+
 		return fmt.Errorf("node %q is not ready: %v", nodeName, n.Status.Conditions)
 	})
 }
@@ -288,5 +294,6 @@ func (cp *ControlPlane) writeNodeFiles() error {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -33,6 +33,7 @@ func OptionsFor(root, dir string) Options {
 	if os.Getenv("NODE") == "real" {
 		o.Debian, o.MdBook = filepath.Join(o.Bin, "debian"), filepath.Join(o.Bin, "mdbook-trixie")
 	}
+
 	return o
 }
 
@@ -79,6 +80,7 @@ func (i *Installer) InstallOurs(ctx context.Context, o Options) error {
 	if o.RealNode() {
 		return i.enforce(ctx, "privileged")
 	}
+
 	return nil
 }
 
@@ -89,6 +91,7 @@ func (i *Installer) enforce(ctx context.Context, level string) error {
 	if err := i.Client.Patch(ctx, ns, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return fmt.Errorf("cannot enforce pod security: %w", err)
 	}
+
 	return nil
 }
 
@@ -108,5 +111,6 @@ func (i *Installer) applyRuntime(ctx context.Context, path string) error {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -63,6 +63,7 @@ func (i *Installer) Push(ctx context.Context, p Package) error {
 	_, err := i.crossplane(ctx, "xpkg", "push",
 		"--package-files="+strings.Join(p.Files, ","),
 		fmt.Sprintf("%s/%s:%s", i.Registry, p.Repository, p.Version))
+
 	return err
 }
 
@@ -80,6 +81,7 @@ func (i *Installer) PushImage(ctx context.Context, image string, img v1.Image) e
 	if err := remote.Write(ours, img, remote.WithContext(ctx)); err != nil {
 		return fmt.Errorf("cannot push image %q: %w", image, err)
 	}
+
 	return nil
 }
 
@@ -94,6 +96,7 @@ func (i *Installer) Install(ctx context.Context, p Package) error {
 	if _, err := i.crossplane(ctx, "xpkg", "install", p.Kind, fmt.Sprintf("%s/%s:%s", realRegistry, p.Repository, p.Version)); err != nil {
 		return err
 	}
+
 	return i.WaitHealthy(ctx, p.Kind, p.Name())
 }
 
@@ -115,6 +118,7 @@ func (i *Installer) WaitHealthy(ctx context.Context, kind, name string) error {
 		if !isTrue["Installed"] || !isTrue["Healthy"] {
 			return fmt.Errorf("%s %q is not healthy: %v", kind, name, conditions)
 		}
+
 		return nil
 	})
 }
@@ -151,6 +155,7 @@ func (i *Installer) Upgrade(ctx context.Context, p Package, version string) erro
 	if _, err := i.crossplane(ctx, "xpkg", "update", p.Kind, fmt.Sprintf("%s/%s:%s", realRegistry, p.Repository, version), p.Name()); err != nil {
 		return err
 	}
+
 	return i.WaitHealthy(ctx, p.Kind, p.Name())
 }
 

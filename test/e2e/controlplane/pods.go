@@ -62,6 +62,7 @@ func (cp *ControlPlane) startPods(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+
 	return cp.installCrossplane(ctx, filepath.Join(source, "cluster", "charts", "crossplane"))
 }
 
@@ -118,6 +119,7 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -146,6 +148,7 @@ func (cp *ControlPlane) installCrossplane(ctx context.Context, chart string) err
 			return err
 		}
 	}
+
 	return Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {
 		for _, name := range []string{"crossplane", "crossplane-rbac-manager"} {
 			d := &appsv1.Deployment{}
@@ -156,6 +159,7 @@ func (cp *ControlPlane) installCrossplane(ctx context.Context, chart string) err
 				return fmt.Errorf("Deployment %q is not available: %v", name, d.Status.Conditions) //nolint:staticcheck // A kind.
 			}
 		}
+
 		return nil
 	})
 }

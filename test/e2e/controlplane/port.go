@@ -22,8 +22,10 @@ func FreePort() (int, error) {
 		if err != nil {
 			continue
 		}
+
 		return port, l.Close()
 	}
+
 	return 0, fmt.Errorf("cannot find a free port between %d and %d", firstPort, lastPort)
 }
 
@@ -36,6 +38,7 @@ func freePorts(ports ...*int) error {
 		}
 		*p = port
 	}
+
 	return nil
 }
 

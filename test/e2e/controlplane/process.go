@@ -28,12 +28,14 @@ func newLauncher() *launcher {
 			start()
 		}
 	}()
+
 	return l
 }
 
 func (l *launcher) start(cmd *exec.Cmd) error {
 	err := make(chan error)
 	l.starts <- func() { err <- cmd.Start() }
+
 	return <-err
 }
 
@@ -82,6 +84,7 @@ func (p *process) start() error {
 		close(ended)
 	}()
 	p.cmd, p.ended = cmd, ended
+
 	return nil
 }
 
@@ -93,8 +96,10 @@ func (p *process) running() (ended <-chan struct{}, pid int) {
 	if p.cmd == nil {
 		never := make(chan struct{})
 		close(never)
+
 		return never, 0
 	}
+
 	return p.ended, p.cmd.Process.Pid
 }
 
@@ -160,6 +165,7 @@ func (p *process) run(ctx context.Context) error {
 	if !p.cmd.ProcessState.Success() {
 		return fmt.Errorf("cannot run %s: %s: %s", p.name, p.cmd.ProcessState, p.tail())
 	}
+
 	return nil
 }
 
@@ -173,6 +179,7 @@ func Run(ctx context.Context, path, log string, args ...string) error {
 		p.kill()
 		close(p.launcher.starts)
 	})
+
 	return nil
 }
 
@@ -186,5 +193,6 @@ func (p *process) tail() string {
 	if len(lines) > 10 {
 		lines = lines[len(lines)-10:]
 	}
+
 	return fmt.Sprintf("the log %s ends with\n%s", p.log, strings.Join(lines, "\n"))
 }

@@ -22,5 +22,6 @@ func startRegistry(ctx context.Context, ip string) (string, error) {
 	s := &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0)))}
 	go s.Serve(l) //nolint:errcheck // Ends when it is closed.
 	context.AfterFunc(ctx, func() { _ = s.Close() })
+
 	return l.Addr().String(), nil
 }

@@ -77,6 +77,7 @@ func (cp *ControlPlane) startRuntime(background context.Context) error {
 			}
 		}
 	})
+
 	return nil
 }
 
@@ -98,6 +99,7 @@ func (r *runtimes) processes(of string) []*function {
 			fs = append(fs, f)
 		}
 	}
+
 	return fs
 }
 
@@ -117,6 +119,7 @@ func (r *runtimes) sync(ctx context.Context) error {
 		}
 	}
 	r.stopAllBut(ctx, active)
+
 	return errors.Join(errs...)
 }
 
@@ -171,6 +174,7 @@ func (r *runtimes) ensure(ctx context.Context, rev *unstructured.Unstructured) e
 	if err != nil {
 		return fmt.Errorf("cannot set status of %q: %w", rev.GetName(), err)
 	}
+
 	return nil
 }
 
@@ -186,11 +190,13 @@ func (f *function) ensureRunning(ctx context.Context) error {
 	if err := f.start(); err != nil {
 		return err
 	}
+
 	return f.ready(ctx, 10*time.Second, func(ctx context.Context) error {
 		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address(f.port))
 		if err != nil {
 			return err
 		}
+
 		return c.Close()
 	})
 }
@@ -234,6 +240,7 @@ func (r *runtimes) prepare(ctx context.Context, rev *unstructured.Unstructured) 
 		f.args = append(f.args, args...)
 		f.args = append(f.args, "--metrics-address="+address(f.metrics))
 	}
+
 	return f, nil
 }
 
@@ -262,6 +269,7 @@ func pull(ctx context.Context, image, dir string) ([]string, error) {
 	// A relative entrypoint is looked up in the image's PATH by a real
 	// runtime; functions have it at the root.
 	command[0] = filepath.Join(dir, command[0])
+
 	return command, nil
 }
 

@@ -94,6 +94,7 @@ func (c *command) up() error {
 		case <-ctx.Done():
 			_ = cmd.Process.Signal(syscall.SIGTERM)
 			<-ended //nolint:errcheck // It was told to.
+
 			return fmt.Errorf("cannot start control plane: interrupted")
 		case <-time.After(100 * time.Millisecond):
 			if text, err := os.ReadFile(c.path("ready")); err == nil {
@@ -119,6 +120,7 @@ func (c *command) down() error {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+
 	return fmt.Errorf("cannot stop control plane: process %d still runs", pid)
 }
 
@@ -169,6 +171,7 @@ func (c *command) run() error {
 		return fmt.Errorf("cannot say that the control plane is ready: %w", err)
 	}
 	<-ctx.Done()
+
 	return nil
 }
 
@@ -184,6 +187,7 @@ func (c *command) sample(ctx context.Context, cp *controlplane.ControlPlane) err
 	}); err != nil {
 		return err
 	}
+
 	return kubectl("wait", "markdownview", "markdownview-sample", "--for=condition=Ready", "--timeout=2m")
 }
 
@@ -214,6 +218,7 @@ func (c *command) lock() (*os.File, error) {
 	if _, err := fmt.Fprint(f, os.Getpid()); err != nil {
 		return nil, fmt.Errorf("cannot lock run folder: %w", err)
 	}
+
 	return f, nil
 }
 
@@ -228,5 +233,6 @@ func (c *command) pid() (pid int, runs bool) {
 		return 0, false
 	}
 	_, err = fmt.Fscan(f, &pid)
+
 	return pid, err == nil
 }
