@@ -206,18 +206,7 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 	if err := cp.writeNodeFiles(); err != nil {
 		return err
 	}
-	containerd := cp.process("containerd", cp.tool("containerd"), "--config="+filepath.Join(work, "containerd.toml"))
-	if err := containerd.start(); err != nil {
-		return err
-	}
-	if err := containerd.ready(ctx, time.Minute, func(ctx context.Context) error {
-		c, err := (&net.Dialer{}).DialContext(ctx, "unix", containerdSocket)
-		if err != nil {
-			return err
-		}
-
-		return c.Close()
-	}); err != nil {
+	if err := cp.startContainerd(ctx); err != nil {
 		return err
 	}
 	for _, p := range []*process{
@@ -267,6 +256,23 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 		}
 
 		return fmt.Errorf("node %q is not ready: %v", nodeName, n.Status.Conditions)
+	})
+}
+
+// startContainerd starts containerd, and waits until it listens.
+func (cp *ControlPlane) startContainerd(ctx context.Context) error {
+	containerd := cp.process("containerd", cp.tool("containerd"), "--config="+filepath.Join(work, "containerd.toml"))
+	if err := containerd.start(); err != nil {
+		return err
+	}
+
+	return containerd.ready(ctx, time.Minute, func(ctx context.Context) error {
+		c, err := (&net.Dialer{}).DialContext(ctx, "unix", containerdSocket)
+		if err != nil {
+			return err
+		}
+
+		return c.Close()
 	})
 }
 
