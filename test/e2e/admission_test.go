@@ -131,10 +131,7 @@ func badSpecs() map[string]map[string]any {
 			}
 			s["binaries"] = all
 		}),
-		"A file that is both text and binary": book(set("binaries", map[string]any{"page.md": ""})),
-		"A binary named `SUMMARY.md`": {
-			"markdowns": map[string]any{"page.md": ""}, "summary": "Auto", "binaries": map[string]any{"SUMMARY.md": ""},
-		},
+		"A file that is both text and binary":                                         book(set("binaries", map[string]any{"page.md": ""})),
 		"More than 1 MiB of text and binaries together":                               book(set("binaries", map[string]any{"a.png": strings.Repeat("AAAA", (1<<20)/3)})),
 		"Another `summary`":                                                           book(set("summary", "auto")),
 		"A `title` of more than 256 characters":                                       setting("title", strings.Repeat("x", 257)),
@@ -167,5 +164,8 @@ func badSpecs() map[string]map[string]any {
 		"A request above the limit": book(func(s map[string]any) {
 			s["resources"] = map[string]any{"requests": map[string]any{"memory": "1Gi"}, "limits": map[string]any{"memory": "512Mi"}}
 		}),
+		"A binary named `SUMMARY.md`": {
+			"markdowns": map[string]any{"page.md": ""}, "summary": "Auto", "binaries": map[string]any{"SUMMARY.md": ""},
+		},
 	}
 }
