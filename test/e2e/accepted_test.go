@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,8 +27,10 @@ func Accepted(k *kit) {
 	k.must(err)
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	k.must(err)
-	if len(files) != 4*n {
-		k.Fatalf("each sample is a MarkdownView and three resources: got %d files", len(files))
+	// The cluster has no Gateway API.
+	files = slices.DeleteFunc(files, func(file string) bool { return strings.HasSuffix(file, "-httproute.json") })
+	if len(files) < 4*n {
+		k.Fatalf("there are at least four objects for each sample: got %d files", len(files))
 	}
 
 	var refused atomic.Int32

@@ -113,7 +113,7 @@ func badSpecs() map[string]map[string]any {
 		}),
 		"An empty file name":                      book(file("", "")),
 		"A file name of more than 1,024 bytes":    book(file(strings.Repeat(strings.Repeat("あ", 85)+"/", 4)+"page.md", "")),
-		"A file name with a control character":    book(file("a\u0085b.md", "")),
+		"A file name with a control character":    book(file("a\u0001b.md", "")),
 		"A file name with a backslash":            book(file(`guide\page.md`, "")),
 		"A file name that begins with `/`":        book(file("/page.md", "")),
 		"A file name that ends with `/`":          book(file("guide/", "")),

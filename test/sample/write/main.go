@@ -45,7 +45,9 @@ func (c *cli) Run() error {
 			return fmt.Errorf("cannot compose sample %d: %w", seed, err)
 		}
 		for _, r := range rsp.GetResults() {
-			return fmt.Errorf("cannot compose sample %d: %s", seed, r.GetMessage())
+			if r.GetSeverity() == fnv1.Severity_SEVERITY_FATAL {
+				return fmt.Errorf("cannot compose sample %d: %s", seed, r.GetMessage())
+			}
 		}
 		for key, r := range rsp.GetDesired().GetResources() {
 			object := r.GetResource().AsMap()
