@@ -206,7 +206,7 @@ endif
 
 .PHONY: load
 load: ## Create 500 MarkdownViews at once, and write docs/load.md.
-	E2E_LOAD=$(CURDIR)/docs/load.md $(MAKE) e2e RUN=Load
+	E2E_LOAD=$(CURDIR)/docs/load.md $(MAKE) e2e RUN=Load NODE=simulated
 
 .PHONY: soak
 soak: export SOAK ?= 10m
