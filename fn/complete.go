@@ -22,13 +22,16 @@ const annotationIncomplete = "markdownview.fn.crossplane.io/incomplete"
 // maxIncomplete is how many bytes of problems are described.
 const maxIncomplete = 4 << 10
 
-// check sets the condition of the book. The errors are those of a book that cannot be
-// served.
-func (d *desired) check(v view, o observed, f *files) field.ErrorList {
+// check sets the condition of the book, from its warnings where it has been checked
+// already. The errors are those of a book that cannot be served.
+func (d *desired) check(v view, o observed, f *files, checked *book.Problems) field.ErrorList {
 	last, ok := v.last.complete()
-	if ok && o.runs(d.revision) && o.deployment.Metadata.Annotations.Incomplete == last.incomplete() {
+	switch {
+	case ok && o.runs(d.revision) && o.deployment.Metadata.Annotations.Incomplete == last.incomplete():
 		d.complete = last
-	} else {
+	case checked != nil:
+		d.complete = complete(*checked)
+	default:
 		errs, warnings := f.check()
 		if len(errs) > 0 {
 			return errs
@@ -46,6 +49,17 @@ func (d *desired) check(v view, o observed, f *files) field.ErrorList {
 // composed before.
 func (o observed) runs(revision string) bool {
 	return o.deployment != nil && o.deployment.revision() == revision
+}
+
+// holds returns whether the ConfigMap that the pods read has all of the files: then
+// they were checked before.
+func (o observed) holds(f *files) bool {
+	if o.deployment == nil || o.configMaps[o.deployment.configMap()] == nil {
+		return false
+	}
+	cm := o.configMaps[o.deployment.configMap()]
+
+	return holds(cm.Data, f.data) && holds(cm.BinaryData, f.binaryData)
 }
 
 // summary returns the SUMMARY.md that the pods read.

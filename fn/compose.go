@@ -76,6 +76,16 @@ type composedResource struct {
 func compose(v view, o observed) (*desired, problems) {
 	cm, errs := merge(configMap(v), v.input.Templates.ConfigMap, field.NewPath("input", "templates", "configMap"))
 	f := filesOf(v.Spec.spec, cm)
+	var checked *book.Problems
+	if v.input.Templates.ConfigMap == nil && !f.generatesSummary() && !o.holds(f) {
+		// What is new is checked before anything is composed from it. The files of a
+		// template are checked after the template.
+		invalid, warnings := f.check()
+		if len(invalid) > 0 {
+			return nil, problemsOf(ReasonInvalidSpec, invalid)
+		}
+		checked = &warnings
+	}
 	var d *desired
 	var more field.ErrorList
 	last := o.summary()
@@ -93,7 +103,7 @@ func compose(v view, o observed) (*desired, problems) {
 	if errs = append(errs, more...); len(errs) > 0 {
 		return nil, problemsOf(ReasonInvalidInput, errs)
 	}
-	if errs := d.check(v, o, f); len(errs) > 0 {
+	if errs := d.check(v, o, f, checked); len(errs) > 0 {
 		return nil, problemsOf(ReasonInvalidSpec, errs)
 	}
 
