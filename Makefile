@@ -123,7 +123,7 @@ lint
 test
 render
 test-admission
-fuzz FUZZTIME=1000x
+fuzz FUZZTIME=300x
 bench BASE=HEAD ROUNDS=1 BENCHTIME=1x
 bench CASES=2.files,.steady
 test-packages
