@@ -80,7 +80,9 @@ func TestGeneratedSummary(t *testing.T) {
 		var names []string
 		for i := range 12 {
 			name := pick(r, "", "x/", "x/y/", "第/") + pick(r, "a", "b c", "readme", "index", "ch", "print", "404") + strconv.Itoa(i) + pick(r, ".md", ".md", ".md", ".txt", "")
-			if r.IntN(8) == 0 {
+			// The page print.html, which mdBook writes itself, holds all chapters. Where
+			// there is only one, it looks like that of the chapter.
+			if r.IntN(8) == 0 && !strings.Contains(name, "print") {
 				name = strings.Replace(name, strconv.Itoa(i), "", 1)
 			}
 			if _, taken := files.Markdowns[name]; !taken {
