@@ -16,7 +16,7 @@ elif command -v buildah >/dev/null; then
 	# docker-archive is the format of "docker save".
 	buildah build --layers --tag function-markdownview:compare .
 	buildah push --quiet function-markdownview:compare "docker-archive:$scratch/image.tar"
-elif [ "${CI:-}" ]; then
+elif [ "${GITHUB_ACTIONS:-}" ]; then # Its machines have docker.
 	echo "cannot build the Dockerfile: neither docker nor buildah works" >&2
 	exit 1
 else
