@@ -57,7 +57,7 @@ func TestGuarantees(t *testing.T) {
 			Permissions,
 		}
 		if c.RealNode() {
-			together = append(together, Served, FunctionPods)
+			together = append(together, Served, Nested100, FunctionPods)
 		}
 		for _, test := range together {
 			t.Run(nameOf(test), func(t *testing.T) {

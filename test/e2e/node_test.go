@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,13 +52,36 @@ func Served(k *kit) {
 	})
 }
 
+// Nested100 shows that a book of 100 pages in folders is served, with Japanese names, a
+// binary and a generated SUMMARY.md.
+func Nested100(k *kit) {
+	const name = "hundred"
+	k.apply(book(name, func(s map[string]any) {
+		pages := map[string]any{}
+		for i := range 100 {
+			pages[fmt.Sprintf("第%d章/はじめに.md", i)] = fmt.Sprintf("# Chapter %d\n\n![](../img/dot.gif)\n", i)
+		}
+		s["markdowns"], s["summary"] = pages, "Auto"
+		s["binaries"] = map[string]any{"img/dot.gif": "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}
+	}))
+	k.settle(name)
+	k.servedAt(name, "/"+url.PathEscape("第42章")+"/"+url.PathEscape("はじめに")+".html", "Chapter 42")
+	k.servedAt(name, "/img/dot.gif", "GIF89a")
+}
+
 // served waits until the page of a book has a text, at the address of its Service.
 func (k *kit) served(name, text string) {
+	k.Helper()
+	k.servedAt(name, "/page.html", text)
+}
+
+// servedAt waits until a path of a book has a text.
+func (k *kit) servedAt(name, path, text string) {
 	k.Helper()
 	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
 	k.must(err)
 	k.eventually("page of "+name, func() error {
-		page, err := httpGet(k.Context(), "http://"+address+"/page.html")
+		page, err := httpGet(k.Context(), "http://"+address+path)
 		if err != nil {
 			return err
 		}
