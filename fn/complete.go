@@ -15,7 +15,7 @@ import (
 //
 // A book is parsed once: while the Deployment has the desired revision, the condition
 // repeats what it was. Conditions and resources are not written together, so a
-// condition alone could be that of another book, for ever. The annotation is written
+// condition alone could stay that of another book. The annotation is written
 // together with the revision.
 const annotationIncomplete = "markdownview.fn.crossplane.io/incomplete"
 

@@ -65,7 +65,7 @@ type composedResource struct {
 	// ready returns whether what was observed is ready.
 	ready func(o observed) bool
 	// optional is whether one that was not observed need not have been deleted: the
-	// Input may have asked for it just now.
+	// Input may have added it just now.
 	optional bool
 }
 

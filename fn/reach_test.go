@@ -151,7 +151,7 @@ func TestBudget(t *testing.T) {
 		input    string
 		want     string
 	}{
-		"None":       {reason: "Nobody asked for one", replicas: ptr.To[int32](3), input: `{}`},
+		"None":       {reason: "The Input sets none", replicas: ptr.To[int32](3), input: `{}`},
 		"One":        {reason: "A budget for one pod stops either nobody or everybody", replicas: ptr.To[int32](1), input: `{podDisruptionBudget: {}}`},
 		"Default":    {reason: "One pod at a time may be evicted", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {}}`, want: "max 1"},
 		"Max":        {reason: "The platform chooses", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {maxUnavailable: "50%"}}`, want: "max 50%"},

@@ -31,7 +31,7 @@ type cli struct {
 func (c *cli) Run() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	// mdBook would report it only after the book is said to be served.
+	// mdBook would report it only after it has printed the address.
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
 	if err != nil {
 		return fmt.Errorf("cannot serve the book: %w: set PORT to a free port", err)

@@ -22,7 +22,7 @@ const (
 	// what a killed one has left.
 	cgroup = "function-markdownview-e2e"
 
-	lockFile = "/tmp/function-markdownview-e2e.lock"
+	lockName = "function-markdownview-e2e.lock"
 )
 
 // Isolate runs this program again, in network, mount and process namespaces of its
@@ -128,6 +128,7 @@ func isolate(ports int) (int, error) {
 // lockMachine waits until no other real node runs on this machine: two of them are
 // too much for it.
 func lockMachine() (*os.File, error) {
+	lockFile := filepath.Join(os.TempDir(), lockName)
 	f, err := os.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
