@@ -3,8 +3,9 @@
 // would not want. It was written against mdBook 0.4.48 and 0.5.4, and test/book
 // compares it with both.
 //
-// All of it is pure: the same files give the same result. The cost is linear in the
-// size of the files, also where they were written to be expensive.
+// The same files give the same result. The cost is linear in the size of the files,
+// also where they were written to be expensive. What was read in a SUMMARY.md is kept
+// for the next call.
 package book
 
 import (
@@ -82,15 +83,17 @@ func (p *Problems) add(describe func() Problem) {
 
 // addf adds a problem that costs little to describe.
 func (p *Problems) addf(file string, line int, format string, args ...any) {
-	p.add(func() Problem {
-		for i, arg := range args {
-			if name, ok := arg.(string); ok {
-				args[i] = display(name)
-			}
-		}
+	p.add(func() Problem { return problem(file, line, format, args...) })
+}
 
-		return Problem{File: file, Line: line, Message: fmt.Sprintf(format, args...)}
-	})
+func problem(file string, line int, format string, args ...any) Problem {
+	for i, arg := range args {
+		if name, ok := arg.(string); ok {
+			args[i] = display(name)
+		}
+	}
+
+	return Problem{File: file, Line: line, Message: fmt.Sprintf(format, args...)}
 }
 
 // maxDisplay is how many bytes of a name are shown.
@@ -114,6 +117,7 @@ type book struct {
 	binaries map[string]bool
 	chapters []chapter
 	lost     map[string]bool // Files that SUMMARY.md lists where mdBook does not look.
+	included map[string]bool // Files that others include.
 	// What mdBook writes: pages by the chapter they show, and the files that it copies.
 	pages  map[string]string
 	copies map[string]bool
@@ -127,6 +131,7 @@ func newBook(files Files) *book {
 		names:    make([]string, 0, len(files.Markdowns)+len(files.Binaries)),
 		binaries: make(map[string]bool, len(files.Binaries)),
 		lost:     map[string]bool{},
+		included: map[string]bool{},
 		pages:    make(map[string]string, len(files.Markdowns)),
 		copies:   make(map[string]bool, len(files.Binaries)),
 	}

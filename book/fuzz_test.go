@@ -41,6 +41,15 @@ func FuzzCheck(f *testing.F) {
 		if len(errors.First) > 0 {
 			return
 		}
+		b := newBook(files)
+		b.checkSummary()
+		b.checkOutput()
+		for _, c := range b.chapters {
+			before := b.warnings.String()
+			if b.warnTargets(c.name); before != b.warnings.String() && !b.mayBeDead(c.name) {
+				t.Errorf("%s was not parsed, but has a dead link: %s", c.name, b.warnings)
+			}
+		}
 		chapters := Chapters(files)
 		if len(chapters) == 0 {
 			t.Error("a book without a chapter is accepted")
@@ -97,7 +106,7 @@ func FuzzKey(f *testing.F) {
 	f.Add("a b", "a/b")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, name := range []string{a, b} {
-			if key := Key(name); ValidatePath(name) == nil && (len(key) > maxKey || !validKey.MatchString(key) || strings.HasPrefix(key, "..")) {
+			if key := Key(name); ValidatePath(name) == nil && (!isKey(key)) {
 				t.Errorf("Key(%q) is %q, which is no key", name, key)
 			}
 		}

@@ -121,7 +121,7 @@ func TestCheckNames(t *testing.T) {
 // the text takes eight times as long. Quadratic work would take 64.
 func TestHostile(t *testing.T) {
 	for _, unit := range []string{
-		"[", "![", "[a](", "[a](<b", "[a](b \"", "[a](b 'c\n", "[a]", "[a][b] ", "[a]: b\n", "[a]: b\n[a]\n", "[[a](b)",
+		"[", "![", "[a](", "[a](<b", "[a](b \"", "[a](b 'c\n", "[a]", "[a][b] ", "[a]: b\n", "[a]: b\n[a]\n", "[[a](b)", "]:", "](a", "=", "src=", " src='", " href=\"",
 		"*a_ ", "a**b", "***a", "a*b_c", strings.Repeat("*a_", 60) + "\n\n",
 		"`a``b", "```\n", "<", "<a ", "<a href='x' ", "<!--", "<?", "<img src='a'>\n",
 		"> ", "- ", "1. ", "- a\n", "-\n", " - a\n", "+ - * ", "- [a](a.md)\n", "- [a](a.md)\n  1. [b](b.md)\n",
@@ -151,6 +151,33 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// A book that is rejected is checked at each retry: the most expensive SUMMARY.md
+// must cost no more than a book with dead links that is served, give or take what
+// measuring costs.
+func TestRejectedIsNoDearer(t *testing.T) {
+	took := func(files Files) time.Duration {
+		least := time.Hour
+		for range 2 {
+			began := processorTime(t)
+			Check(files)
+			least = min(least, processorTime(t)-began)
+		}
+
+		return least
+	}
+	served := took(Files{Markdowns: map[string]string{
+		summaryName: "- [A](a.md)", "a.md": strings.Repeat("- [a](a.md)\n- [b](b.md)\n", 1<<20/24),
+	}})
+	for _, unit := range []string{"[", "- a\n", strings.Repeat("- ", 30) + "a\n" + strings.Repeat("  ", 30)} {
+		files := Files{Markdowns: map[string]string{summaryName: strings.Repeat(unit, maxSummary/len(unit)), "a.md": ""}}
+		if rejected := took(files); rejected > 3*served {
+			t.Errorf("a SUMMARY.md of %.20q took %s, and a book that is served %s", unit, rejected, served)
+		} else {
+			t.Logf("%.20q: %s, served: %s", unit, rejected, served)
+		}
+	}
+}
+
 // limit is far above what a check takes, and far below what quadratic work does.
 const limit = 20 * time.Second
 
@@ -163,6 +190,35 @@ func processorTime(t *testing.T) time.Duration {
 	}
 
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// A SUMMARY.md has a bound of its own, because each line of it costs more than other
+// text. What was read in one is kept, but not what is large.
+func TestLargeSummary(t *testing.T) {
+	check := func(size int) string {
+		item := "- [A](a.md)\n"
+		text := item + strings.Repeat("\n", size-len(item))
+		errors, _ := Check(Files{Markdowns: map[string]string{summaryName: text, "a.md": ""}})
+
+		return errors.String()
+	}
+	for size, want := range map[int]string{
+		maxKnown: "", maxKnown + 1: "", maxSummary: "",
+		maxSummary + 1: "SUMMARY.md: is larger than 256 KiB: list the chapters only, or split the book",
+	} {
+		if got := check(size); got != want {
+			t.Errorf("%d bytes: want %q, got %q", size, want, got)
+		}
+		if again := check(size); again != want {
+			t.Errorf("%d bytes, again: want %q, got %q", size, want, again)
+		}
+	}
+	for i := range 2 * known {
+		Check(Files{Markdowns: map[string]string{summaryName: fmt.Sprint(i)}})
+	}
+	if n := summaries.Len(); n > known {
+		t.Errorf("%d texts are kept", n)
+	}
 }
 
 func TestHostileNames(t *testing.T) {

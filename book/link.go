@@ -12,51 +12,120 @@ import (
 var (
 	// https://rust-lang.github.io/mdBook/format/mdbook.html#including-files
 	include = regexp.MustCompile(`\\?\{\{\s*#(?:include|rustdoc_include|playground|playpen|template)\s+([^}\s]+)[^}]*\}\}`)
-	source  = regexp.MustCompile(`(?i)\s(?:src|href)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+	source  = regexp.MustCompile(`\s(?:[sS][rR][cC]|[hH][rR][eE][fF])\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 )
 
-// warnLinks reports links, images and includes of chapters that lead nowhere.
+// warnLinks reports links, images and includes of chapters that lead nowhere. To
+// parse a chapter is most of what it costs, so only those are parsed that may have a
+// dead link.
 func (b *book) warnLinks() {
 	for _, c := range b.chapters {
-		text := []byte(b.files.Markdowns[c.name])
-		var lines lineIndex
-		warn := func(offset int, format, target, argument string) {
-			b.warnings.add(func() Problem {
-				if lines == nil {
-					lines = newLineIndex(text)
-				}
-				var p Problems
-				p.addf(c.name, lines.line(max(offset, 0)), format, target, argument)
-
-				return p.First[0]
-			})
+		b.warnIncludes(c.name)
+		if b.mayBeDead(c.name) {
+			b.warnTargets(c.name)
 		}
-		b.warnIncludes(c.name, warn)
-		if !canLink(b.files.Markdowns[c.name]) {
-			continue
-		}
-		root, ok := parse(text)
-		if !ok {
-			continue
-		}
-		_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-			if entering {
-				targets(n, text, func(offset int, target string) {
-					if format, argument := b.dead(c.name, target); format != "" {
-						warn(offset, format, target, argument)
-					}
-				})
-			}
-
-			return ast.WalkContinue, nil
-		})
 	}
 }
 
-// canLink returns whether a text may have links, of Markdown or of HTML. Parsing one
-// is most of the time that a book takes.
-func canLink(text string) bool {
-	return strings.Contains(text, "[") || strings.Contains(text, "<") && strings.Contains(text, "=")
+// mayBeDead returns false if nothing in a chapter that could be a link leads nowhere.
+// It does not know which of that is code or a comment.
+func (b *book) mayBeDead(chapter string) bool {
+	text := b.files.Markdowns[chapter]
+	dead := func(target string) bool {
+		format, _ := b.dead(chapter, target)
+		return format != ""
+	}
+
+	return mayLink(text, dead) || strings.Contains(text, "<") && maySource(text, dead)
+}
+
+// mayLink returns whether what follows "](" or "]:" is dead, or cannot be told
+// without parsing.
+func mayLink(text string, dead func(target string) bool) bool {
+	for i := strings.IndexByte(text, ']'); i >= 0; i = strings.IndexByte(text, ']') {
+		label := text[:i]
+		text = text[i+1:]
+		if text == "" || text[0] != '(' && text[0] != ':' || text[0] == ':' && isFootnote(label) {
+			continue
+		}
+		if target, ok := plainTarget(text[1:]); !ok || dead(target) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// isFootnote returns whether a text ends with the label of a footnote, without "]".
+func isFootnote(text string) bool {
+	i := strings.LastIndexByte(text, '[')
+	return i >= 0 && strings.HasPrefix(text[i:], "[^") && !strings.HasSuffix(text[:i], `\`)
+}
+
+// plainTarget returns the target of a link at the start of a text, unless it is in
+// another line, in angle brackets, or holds what has a meaning in Markdown.
+func plainTarget(text string) (string, bool) {
+	text = strings.TrimLeft(text, " \t")
+	for i, c := range []byte(text) {
+		switch {
+		case c == ' ', c == ')', i > 0 && (c == '\n' || c == '\r' || c == '\t'):
+			return text[:i], true
+		case c < ' ', strings.IndexByte(`(\&<]`, c) >= 0:
+			return "", false
+		}
+	}
+
+	return text, true
+}
+
+// maySource returns whether an attribute src or href is dead.
+func maySource(text string, dead func(target string) bool) bool {
+	const space = " \t\n\f\r"
+	for i := strings.IndexByte(text, '='); i >= 0; i = strings.IndexByte(text, '=') {
+		name := strings.TrimRight(text[:i], space)
+		text = text[i+1:]
+		value := strings.TrimLeft(text, space)
+		if !hasSuffixFold(name, "src") && !hasSuffixFold(name, "href") || value == "" || value[0] != '"' && value[0] != '\'' {
+			continue
+		}
+		if end := strings.IndexByte(value[1:], value[0]); end >= 0 && dead(unescape([]byte(value[1:end+1]))) {
+			return true
+		}
+	}
+
+	return false
+}
+
+func hasSuffixFold(text, suffix string) bool {
+	return len(text) >= len(suffix) && strings.EqualFold(text[len(text)-len(suffix):], suffix)
+}
+
+// warnTargets reports links and images of a chapter that lead nowhere.
+func (b *book) warnTargets(chapter string) {
+	text := []byte(b.files.Markdowns[chapter])
+	root, ok := parse(text)
+	if !ok {
+		return
+	}
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			targets(n, text, func(offset int, target string) {
+				if format, argument := b.dead(chapter, target); format != "" {
+					b.warnAt(chapter, offset, format, target, argument)
+				}
+			})
+		}
+
+		return ast.WalkContinue, nil
+	})
+}
+
+// warnAt adds a warning of what is at an offset of a file.
+func (b *book) warnAt(name string, offset int, format string, args ...any) {
+	b.warnings.add(func() Problem {
+		line := 1 + strings.Count(b.files.Markdowns[name][:max(offset, 0)], "\n")
+		return problem(name, line, format, args...)
+	})
 }
 
 // targets yields where a node links to.
@@ -89,7 +158,7 @@ func targets(n ast.Node, text []byte, yield func(offset int, target string)) {
 // dead returns why a link of a chapter leads nowhere, as a format for the target and
 // the argument, or "".
 func (b *book) dead(chapter, target string) (format, argument string) {
-	if target == "" || strings.HasPrefix(target, "#") || strings.HasPrefix(target, "?") || strings.HasPrefix(target, "//") || scheme.MatchString(target) {
+	if target == "" || strings.HasPrefix(target, "#") || strings.HasPrefix(target, "?") || strings.HasPrefix(target, "//") || hasScheme(target) {
 		return "", ""
 	}
 	if i := strings.IndexAny(target, "#?"); i >= 0 {
@@ -139,25 +208,30 @@ func includes(name, text string, yield func(offset int, target, resolved string)
 	}
 }
 
-func (b *book) warnIncludes(name string, warn func(offset int, format, target, argument string)) {
+// warnIncludes reports what a chapter includes that is not in the book.
+func (b *book) warnIncludes(name string) {
 	includes(name, b.files.Markdowns[name], func(offset int, target, resolved string) {
+		b.included[resolved] = true
 		if !b.has(resolved) {
-			warn(offset, "the included file \"%s\" is not in the book: %s is missing", target, resolved)
+			b.warnAt(name, offset, "the included file \"%s\" is not in the book: %s is missing", target, resolved)
 		}
 	})
 }
 
 // warnUnlisted reports Markdown that no page shows.
 func (b *book) warnUnlisted() {
-	shown := set(summaryName, "404.md")
+	listed := map[string]bool{}
 	for _, c := range b.chapters {
-		shown[c.name] = true
+		listed[c.name] = true
 	}
 	for name, text := range b.files.Markdowns {
-		includes(name, text, func(_ int, _, resolved string) { shown[resolved] = true })
+		if !listed[name] { // The includes of chapters are known.
+			includes(name, text, func(_ int, _, resolved string) { b.included[resolved] = true })
+		}
 	}
+	listed[summaryName], listed["404.md"] = true, true
 	for _, name := range b.names {
-		if isMarkdown(name) && !shown[name] && !b.lost[name] {
+		if isMarkdown(name) && !listed[name] && !b.included[name] && !b.lost[name] {
 			b.warnings.addf("", 0, "file \"%s\" is not in SUMMARY.md, so that it has no page: add it there or remove it", name)
 		}
 	}

@@ -58,11 +58,11 @@ func isNested(source []byte) bool {
 	for line := range bytes.Lines(source) {
 		markers := 0
 		for i, c := range line {
-			if !bytes.ContainsRune([]byte(" \t>-+*0123456789.)"), rune(c)) {
+			if strings.IndexByte(" \t>-+*0123456789.)", c) < 0 {
 				break
 			}
 			// A list marker ends before a space.
-			if c == '>' || c != ' ' && c != '\t' && i+1 < len(line) && bytes.IndexByte([]byte(" \t\r\n"), line[i+1]) >= 0 {
+			if c == '>' || c != ' ' && c != '\t' && i+1 < len(line) && strings.IndexByte(" \t\r\n", line[i+1]) >= 0 {
 				markers++
 			}
 		}

@@ -67,13 +67,13 @@ func unreachable(page string) string {
 	switch {
 	case path.Base(page) == "..html":
 		return "has only a dot in front of the extension"
-	case percent.MatchString(page):
+	case strings.Contains(page, "%") && percent.MatchString(page):
 		return "contains % before two digits"
 	case htmlpkg.UnescapeString(page) != page:
 		return "contains a character reference such as &amp;"
 	case strings.HasPrefix(page, " "):
 		return "begins with a space"
-	case scheme.MatchString(page):
+	case hasScheme(page):
 		return "begins like a URL"
 	}
 

@@ -63,17 +63,25 @@ func ValidatePath(name string) error {
 // maxKey is DNS1123SubdomainMaxLength, which bounds the keys of a ConfigMap.
 const maxKey = 253
 
-var (
-	validKey   = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
-	invalidKey = regexp.MustCompile(`[^-._a-zA-Z0-9]+`)
-)
+var invalidKey = regexp.MustCompile(`[^-._a-zA-Z0-9]+`)
+
+// isKey returns whether a name is a valid key of a ConfigMap.
+func isKey(name string) bool {
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '.' && c != '_' {
+			return false
+		}
+	}
+
+	return name != "" && name != "." && len(name) <= maxKey && !strings.HasPrefix(name, "..")
+}
 
 // Key returns the key of a file in a ConfigMap. A name that is a valid key is its own
 // key. Others get a key that is readable in part, such as
 // guide_intro.md-0123456789abcdef0123. This is part of the API: a file whose key
 // changes is not found by a viewer that runs.
 func Key(name string) string {
-	if len(name) <= maxKey && validKey.MatchString(name) && !strings.HasPrefix(name, "..") && name != "." {
+	if isKey(name) {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
@@ -86,7 +94,7 @@ func Key(name string) string {
 // checkNames reports names that no book can have. The other checks pass over them.
 func (b *book) checkNames() {
 	valid := make([]string, 0, len(b.names))
-	keys := make(map[string]string, len(b.names))
+	keys := map[string]string{} // Of names that are no keys.
 	for i, name := range b.names {
 		if err := ValidatePath(name); err != nil {
 			b.errors.addf("", 0, "file name \"%s\" %v", name, err)
@@ -102,9 +110,16 @@ func (b *book) checkNames() {
 				b.errors.addf("", 0, "file \"%s\" is also the folder of \"%s\": rename one", folder, name)
 			}
 		}
+		if isKey(name) {
+			continue
+		}
 		key := Key(name)
-		if other, taken := keys[key]; taken {
-			b.errors.addf("", 0, "files \"%s\" and \"%s\" have the same key in the ConfigMap, \"%s\": rename one", other, name, key)
+		other, taken := keys[key]
+		if b.has(key) {
+			other, taken = key, true
+		}
+		if taken {
+			b.errors.addf("", 0, "files \"%s\" and \"%s\" have the same key in the ConfigMap, \"%s\": rename one", name, other, key)
 		}
 		keys[key] = name
 	}

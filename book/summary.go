@@ -3,10 +3,10 @@ package book
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	"k8s.io/utils/lru"
 )
 
 // A chapter of SUMMARY.md, or a link there that did not become one.
@@ -30,7 +30,7 @@ func (b *book) checkSummary() {
 
 		return
 	}
-	parsed := parseSummary(summary)
+	parsed := readSummary(summary)
 	if parsed.problem.Message != "" {
 		b.errors.add(func() Problem { return parsed.problem })
 		return
@@ -49,21 +49,35 @@ func (b *book) checkSummary() {
 	}
 	for _, c := range parsed.lost {
 		b.lost[clean(c.target)] = true
-		if !scheme.MatchString(c.target) && !listed[clean(c.target)] {
+		if !hasScheme(c.target) && !listed[clean(c.target)] {
 			b.warnings.addf(summaryName, c.line, "mdBook ignores the link to \"%s\": make it an item of its own, \"- [Title](file.md)\", "+
 				"in one list with the items above it, or after an empty line", c.target)
 		}
 	}
 }
 
-var scheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
+// hasScheme returns whether a target is a URL with a scheme, such as https:.
+func hasScheme(target string) bool {
+	for i, c := range []byte(target) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		case c == ':' && i > 0:
+			return true
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '.' || c == '-'):
+		default:
+			return false
+		}
+	}
+
+	return false
+}
 
 // checkTarget reports a chapter that mdBook could not read.
 func (b *book) checkTarget(c *chapter) bool {
 	c.name = clean(c.target)
 	_, exists := b.files.Markdowns[c.name]
 	switch {
-	case scheme.MatchString(c.target) && !exists && !b.binaries[c.name]:
+	case hasScheme(c.target) && !exists && !b.binaries[c.name]:
 		b.errors.addf(summaryName, c.line, "\"%s\" is a URL, but a chapter is a file in spec.markdowns: link to the URL from a chapter", c.target)
 	case strings.HasPrefix(c.target, "/"):
 		b.errors.addf(summaryName, c.line, "chapter \"%s\" is outside of the book: write a path relative to SUMMARY.md", c.target)
@@ -195,10 +209,41 @@ type item struct {
 	children []*item
 }
 
+const (
+	// maxSummary is how many bytes SUMMARY.md can have. mdBook has no limit, but a
+	// book has at most a thousand files, and each line costs a microsecond and more.
+	maxSummary = 256 << 10
+	// maxKnown is how many bytes a SUMMARY.md can have that is kept, and known how
+	// many are.
+	maxKnown = 32 << 10
+	known    = 64
+)
+
+// summaries are what was read in a SUMMARY.md before, by its text. Most changes of a
+// book do not touch it, and a book that is rejected comes again.
+var summaries = lru.New(known)
+
+// readSummary is parseSummary for a text that may have been parsed before.
+func readSummary(summary string) parsedSummary {
+	if len(summary) > maxKnown {
+		return parseSummary(summary)
+	}
+	if parsed, ok := summaries.Get(summary); ok {
+		return parsed.(parsedSummary) //nolint:forcetypeassert // There is nothing else.
+	}
+	parsed := parseSummary(summary)
+	summaries.Add(strings.Clone(summary), parsed) // The text may be part of a request.
+
+	return parsed
+}
+
 // parseSummary follows
 // https://github.com/rust-lang/mdBook/blob/v0.5.4/crates/mdbook-summary/src/lib.rs
 // function by function, with its oddities.
 func parseSummary(summary string) parsedSummary {
+	if len(summary) > maxSummary {
+		return parsedSummary{problem: Problem{File: summaryName, Message: "is larger than 256 KiB: list the chapters only, or split the book"}}
+	}
 	source := []byte(summary)
 	root, ok := parse(source)
 	if !ok {

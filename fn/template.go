@@ -54,17 +54,17 @@ func guarded() [][]string {
 // fields that their Kubernetes types do not have, values of a wrong type, and
 // texts that do not arrive as they are.
 func validateTemplates(t v1beta1.Templates, at *field.Path) field.ErrorList {
-	errs := validateTemplate(t.ConfigMap, new(corev1.ConfigMap), at.Child("configMap"))
-	errs = append(errs, validateTemplate(t.Deployment, new(appsv1.Deployment), at.Child("deployment"))...)
+	errs := validateTemplate[corev1.ConfigMap](t.ConfigMap, at.Child("configMap"))
+	errs = append(errs, validateTemplate[appsv1.Deployment](t.Deployment, at.Child("deployment"))...)
 
-	return append(errs, validateTemplate(t.Service, new(corev1.Service), at.Child("service"))...)
+	return append(errs, validateTemplate[corev1.Service](t.Service, at.Child("service"))...)
 }
 
-func validateTemplate(template *runtime.RawExtension, as any, at *field.Path) field.ErrorList {
+func validateTemplate[T any](template *runtime.RawExtension, at *field.Path) field.ErrorList {
 	if template == nil {
 		return nil
 	}
-	errs, err := wire.DecodeJSON(template.Raw, as, at, wire.Patch)
+	errs, err := wire.DecodeJSON(template.Raw, new(T), at, wire.Patch)
 	if err != nil {
 		return field.ErrorList{field.Invalid(at, field.OmitValueType{}, line(err.Error()))}
 	}

@@ -52,12 +52,18 @@ func choice(patterns []string) string {
 // and makes a blank of U+0085. It looks for single bytes, which is fast: a book
 // has up to a million.
 func plain(text string) bool {
-	if strings.IndexByte(text, 0x7f) >= 0 || strings.Contains(text, "\ufffe") || strings.Contains(text, "\uffff") {
+	if strings.IndexByte(text, 0x7f) >= 0 {
 		return false
 	}
-	// In UTF-8 the characters from U+0080 to U+00BF begin with this byte.
+	// In UTF-8 the characters from U+0080 to U+00BF begin with this byte, and those
+	// from U+FFC0 to U+FFFF with these two.
 	for _, rest, ok := strings.Cut(text, "\xc2"); ok; _, rest, ok = strings.Cut(rest, "\xc2") {
 		if rest != "" && rest[0] < 0xa0 {
+			return false
+		}
+	}
+	for _, rest, ok := strings.Cut(text, "\xef\xbf"); ok; _, rest, ok = strings.Cut(rest, "\xef\xbf") {
+		if rest != "" && rest[0] >= 0xbe {
 			return false
 		}
 	}

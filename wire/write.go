@@ -12,10 +12,8 @@ const (
 	// longText is the length in bytes from which a Writer refers to a text
 	// instead of copying it.
 	longText = 2 << 10
-	// firstChunk and chunk are the sizes in bytes of the first buffer that a
-	// Writer fills, and of the others.
-	firstChunk = 1 << 10
-	chunk      = 4 << 10
+	// chunk is the size in bytes of the buffers that a Writer fills.
+	chunk = 4 << 10
 )
 
 // A Writer writes a message from its end to its beginning. The zero value is
@@ -77,11 +75,7 @@ func (w *Writer) Raw(b []byte) {
 func (w *Writer) reserve(n int) []byte {
 	if n > w.free {
 		w.cut()
-		size := chunk
-		if w.buffer == nil {
-			size = firstChunk
-		}
-		w.buffer = make([]byte, max(size, n))
+		w.buffer = make([]byte, max(chunk, n))
 		w.free, w.end = len(w.buffer), len(w.buffer)
 	}
 	w.free -= n

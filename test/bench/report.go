@@ -34,7 +34,7 @@ func header(p plan, load string) string {
 `+"`make bench`"+` writes this page. Every number is a multiple of the no-op's, a function that does nothing and is served by function-sdk-go ([test/bench/noop](../test/bench/noop)). **Bold** numbers miss their target.
 
 - *limit* is a gRPC server that takes the bytes of the request, decodes nothing, and sends the response of function-markdownview, encoded beforehand ([test/bench/limit](../test/bench/limit)).
-- In *first*, no resource is composed yet. In *steady*, the MarkdownView is healthy, and the request holds the XR and its composed resources as an API server returned them, managedFields included.
+- In *first*, no resource is composed yet; what is in SUMMARY.md was read in an earlier call, as when a chapter changes. In *steady*, the MarkdownView is healthy, and the request holds the XR and its composed resources as an API server returned them, managedFields included.
 - function-auto-ready is called as the next step of the pipeline, after function-markdownview. function-go-templating and function-patch-and-transform compose the same resources ([test/bench/peers](../test/bench/peers)); they are measured only if `+"`.bin`"+` holds their binaries, because they cannot be built from Go modules everywhere.
 
 All functions run side by side. Each round calls each of them for %s over gRPC on loopback, without TLS. Measured on %s with %d CPUs (%s, load average %s) and %s: medians of %d rounds. A busy machine distorts p99 most.
