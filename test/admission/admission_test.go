@@ -43,6 +43,16 @@ func limits(r map[string]any) map[string]any {
 	return with(map[string]any{"resources": map[string]any{"limits": r}})
 }
 
+// deep is the widest book in folders.
+func deep() map[string]string {
+	book := files(nil)
+	for i := range 998 {
+		book[fmt.Sprintf("a-folder/with-folders/of/each/%d/more/than/a-few/and/page-%d.md", i%50, i)] = strings.Repeat("x", 1000)
+	}
+
+	return book
+}
+
 // A rejection is a spec that the API server rejects, and its message.
 type rejection struct {
 	spec map[string]any
@@ -69,9 +79,9 @@ func rejections() map[string]rejection {
 			spec: map[string]any{"markdowns": many(999)},
 			want: `spec.markdowns: Too many: 1001: must have at most 1000 items`,
 		},
-		"The file name `print.md`": {
-			spec: map[string]any{"markdowns": files(map[string]string{"print.md": ""})},
-			want: `spec.markdowns: Invalid value: spec.markdowns has a file named "print.md", which mdBook keeps for its own use: rename the file`,
+		"A file with the name of a folder": {
+			spec: map[string]any{"markdowns": files(map[string]string{"guide": "", "guide/intro/page.md": ""})},
+			want: `spec.markdowns: Invalid value: a folder of file "guide/intro/page.md" is also a file: rename one`,
 		},
 		"More than 1,048,576 characters of text": {
 			spec: map[string]any{"markdowns": files(map[string]string{"long.md": strings.Repeat("x", 1<<20)})},
@@ -287,7 +297,10 @@ func TestNamesOfBinaries(t *testing.T) {
 }
 
 func namesOfBinaries() map[string]rejection {
-	all := map[string]rejection{}
+	all := map[string]rejection{"A file with the name of a folder": {
+		spec: with(map[string]any{"binaries": map[string]string{"img": "", "img/logo.png": ""}}),
+		want: `spec.binaries: Invalid value: a folder of file "img/logo.png" is also a file: rename one`,
+	}}
 	for wrong, bad := range badNames() {
 		all[wrong] = rejection{spec: with(map[string]any{"binaries": map[string]string{bad.name: ""}}), want: "spec.binaries: Invalid value: " + bad.want}
 	}
@@ -298,7 +311,7 @@ func namesOfBinaries() map[string]rejection {
 func TestAllFaultsAtOnce(t *testing.T) {
 	a := mustServe(t, readXRD(t))
 	_, got := a.create(t, view(map[string]any{
-		"markdowns":   map[string]string{"/a": "", "print.md": "", "..": ""},
+		"markdowns":   map[string]string{"/a": "", "a": "", "a/b": "", "..": ""},
 		"replicas":    9,
 		"viewerImage": "A",
 		"resources": map[string]any{
@@ -318,8 +331,9 @@ func TestAdmitted(t *testing.T) {
 	}{
 		"Small":          {reason: "Files are all that is needed.", spec: with(nil)},
 		"SummaryOnly":    {reason: "A book need not have chapters yet.", spec: map[string]any{"markdowns": map[string]string{"SUMMARY.md": ""}}},
-		"Names":          {reason: "Whatever a ConfigMap takes is a file name.", spec: map[string]any{"markdowns": files(map[string]string{".nojekyll": "", "A-b_c.1.md": "", "Print.md": "", "a..b": "", "-": ""})}},
+		"Names":          {reason: "Whatever a ConfigMap takes is a file name.", spec: map[string]any{"markdowns": files(map[string]string{".nojekyll": "", "A-b_c.1.md": "", "print.md": "", "a..b": "", "-": ""})}},
 		"Wide":           {reason: "The largest book stays within the budget of the rules.", spec: map[string]any{"markdowns": wide()}},
+		"Deep":           {reason: "So does one with many folders.", spec: map[string]any{"markdowns": deep()}},
 		"FullSize":       {reason: "1 MiB is as much as a ConfigMap holds.", spec: map[string]any{"markdowns": map[string]string{"SUMMARY.md": strings.Repeat("x", 1<<20)}}},
 		"FewReplicas":    {reason: "One viewer is the least.", spec: with(map[string]any{"replicas": 1})},
 		"MostReplicas":   {reason: "Five viewers are the most.", spec: with(map[string]any{"replicas": 5})},

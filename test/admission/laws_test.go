@@ -264,7 +264,8 @@ func checkFileName(t *testing.T, a *api, name string) {
 		"binaries":  with(map[string]any{"binaries": map[string]string{name: ""}}),
 	} {
 		_, rejected := a.create(t, view(spec))
-		taken := name == "print.md" && of == "markdowns" || of == "binaries" && (name == "SUMMARY.md" || name == "page.md")
+		taken := of == "binaries" && (name == "SUMMARY.md" || name == "page.md") ||
+			of == "markdowns" && (strings.HasPrefix(name, "SUMMARY.md/") || strings.HasPrefix(name, "page.md/"))
 		if (rejected == nil) != (invalid == nil && !taken) {
 			t.Errorf("%s %q: %v, but %v", of, name, rejected, invalid)
 		}

@@ -39,7 +39,6 @@ func TestGuarantees(t *testing.T) {
 			DriftOfAll,
 			DriftOfOthers,
 			Delete,
-			Admission,
 			AdmissionOfTutorial,
 			BadInput,
 			StuckRollout,
