@@ -76,6 +76,7 @@ func TestGuarantees(t *testing.T) {
 		if c.RealNode() {
 			alone = append(alone, Drain)
 		}
+		alone = append(alone, OwnRegistry)
 		for _, test := range alone {
 			t.Run(nameOf(test), func(t *testing.T) { test(c.kit(t)) })
 		}
