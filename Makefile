@@ -199,10 +199,6 @@ else
 	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)'
 endif
 
-.PHONY: load
-load: ## Create 500 MarkdownViews at once, and write docs/load.md.
-	E2E_LOAD=$(CURDIR)/docs/load.md $(MAKE) e2e RUN=Load NODE=simulated
-
 .PHONY: soak
 soak: export SOAK ?= 10m
 soak: ## Call the function for SOAK (10m), and fail if its memory grows.

@@ -30,7 +30,7 @@ func Load(k *kit) {
 
 	page := fmt.Sprintf(`# A crowd
 
-Written by `+"`make load`"+` on %s, with %d CPUs for Kubernetes, Crossplane and the function.
+Written by `+"`make e2e RUN=Load NODE=simulated`"+` on %s, with %d CPUs for Kubernetes, Crossplane and the function.
 
 | | |
 |---|--:|
