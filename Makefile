@@ -128,7 +128,6 @@ bench BASE=HEAD ROUNDS=1 BENCHTIME=1x
 bench CASES=2.files,.steady
 test-packages
 test-book
-test-viewer
 e2e
 endef
 export STEPS
@@ -170,16 +169,12 @@ test-book: export BOOKS ?= 200
 test-book: export SEED ?= 1
 
 .PHONY: test-book
-test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the preview. Needs Debian.
-	@set -e; trixie=$$(test/mdbook.sh trixie); sid=$$(test/mdbook.sh sid); \
+test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the composed container and the preview. Needs Debian.
+	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); \
 	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
 
-.PHONY: test-viewer
-test-viewer: ## Test the composed pods with mdBook and a browser. Needs root on Debian.
-	@test/viewer/viewer.sh
-
 .PHONY: e2e
-e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics ## Test the guarantees and the README on a cluster. RUN=Create runs one test, NODE=simulated simulates pods.
+e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics $(if $(filter real,$(NODE)),$(BIN)/chromium-trixie) ## Test the guarantees and the README on a cluster. RUN=Create runs one test, NODE=simulated simulates pods.
 	cd test/e2e && CGO_ENABLED=0 go build -o $(BIN)/function-fixture ./cmd/fixture
 	CGO_ENABLED=0 go build -o $(BIN)/samples ./test/sample/write
 	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
@@ -205,13 +200,8 @@ else
 endif
 
 .PHONY: load
-load: ## Create 500 MarkdownViews at once, and write docs/load.md.
+load: ## Create N MarkdownViews (500) at once, and write docs/load.md.
 	E2E_LOAD=$(CURDIR)/docs/load.md $(MAKE) e2e RUN=Load NODE=simulated
-
-.PHONY: soak
-soak: export SOAK ?= 10m
-soak: ## Call the function for SOAK (10m), and fail if its memory grows.
-	go test -tags soak -count=1 -timeout 1h -run TestSoak -v ./server
 
 # A full run takes an hour; SINCE mutates only the lines that changed since a commit.
 .PHONY: mutation
@@ -326,4 +316,8 @@ $(BIN)/debian: test/e2e/debian.sh
 	@touch $@
 
 $(BIN)/mdbook-trixie:
-	test/mdbook.sh trixie
+	test/debian.sh trixie mdbook
+
+# The fonts are for pages in Latin and Japanese script.
+$(BIN)/chromium-trixie:
+	test/debian.sh trixie chromium fonts-dejavu-core fonts-vlgothic

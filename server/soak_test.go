@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// TestSoak runs for the duration in SOAK, see the Makefile: memory stays below its bound
+// TestSoak runs for the duration in SOAK: memory stays below its bound
 // and does not grow. The first tenth of the time is for pools and the garbage
 // collector to find their size.
 func TestSoak(t *testing.T) {

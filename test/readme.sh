@@ -4,7 +4,7 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-# The README has the table that "make load" writes.
+# The README has the table that the test Load writes.
 grep '^|' docs/load.md | while read -r row; do
 	grep -Fxq -e "$row" README.md || { echo "README.md lacks a row of docs/load.md: $row" >&2; exit 1; }
 done

@@ -21,7 +21,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/book"
 )
 
-// An mdbook is a root directory with mdBook in it, which test/mdbook.sh makes.
+// An mdbook is a root directory with mdBook in it, which test/debian.sh makes.
 type mdbook string
 
 // text is the content of a file of a book unless a test gives it one.
@@ -45,19 +45,10 @@ func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err erro
 func (m mdbook) build(t *testing.T, files book.Files, env ...string) (output string, err error) {
 	t.Helper()
 	dir := m.write(t, files)
-	inside, _ := filepath.Rel(string(m), dir)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "/usr/bin/mdbook", "build", "/"+inside)
-	cmd.Dir = "/"
-	cmd.Env = env
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Chroot:      string(m),
-		Cloneflags:  syscall.CLONE_NEWUSER,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 65532, HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 65532, HostID: os.Getgid(), Size: 1}},
-	}
+	cmd := m.command(ctx, dir, env, "mdbook", "build")
 	out, err := cmd.CombinedOutput()
 	if exit := (&exec.ExitError{}); err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
 		t.Fatalf("cannot run mdBook: %v", err)
@@ -67,6 +58,22 @@ func (m mdbook) build(t *testing.T, files book.Files, env ...string) (output str
 	}
 
 	return filepath.Join(dir, "book"), nil
+}
+
+// command returns a command that runs in the folder of a book, as the user of the viewer.
+func (m mdbook) command(ctx context.Context, dir string, env []string, args ...string) *exec.Cmd {
+	inside, _ := filepath.Rel(string(m), dir)
+	cmd := exec.CommandContext(ctx, "/usr/bin/"+args[0], args[1:]...)
+	cmd.Dir = "/" + inside
+	cmd.Env = env
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Chroot:      string(m),
+		Cloneflags:  syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 65532, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 65532, HostID: os.Getgid(), Size: 1}},
+	}
+
+	return cmd
 }
 
 // write puts a book where mdBook finds it.

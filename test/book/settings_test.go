@@ -12,6 +12,7 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/crossplane-contrib/function-markdownview/book"
@@ -54,7 +55,7 @@ func (m mdbook) page(t *testing.T, settings map[string]any) string {
 	t.Helper()
 	files := map[string]any{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}
 	output, err := m.build(t, book.Files{Markdowns: map[string]string{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}},
-		environment(t, map[string]any{"markdowns": files, "book": settings})...)
+		environment(compose(t, map[string]any{"markdowns": files, "book": settings}, nil).Containers[0])...)
 	if err != nil {
 		t.Fatalf("mdBook ends: %v", err)
 	}
@@ -66,20 +67,25 @@ func (m mdbook) page(t *testing.T, settings map[string]any) string {
 	return html.UnescapeString(string(b))
 }
 
-// environment returns the variables of the container that is composed, as a kubelet
-// sets them.
-func environment(t *testing.T, spec map[string]any) []string {
+// compose returns the pod that is composed for a spec and an Input.
+func compose(t *testing.T, spec, input map[string]any) corev1.PodSpec {
 	t.Helper()
-	xr, err := structpb.NewStruct(map[string]any{
+	object := func(m map[string]any) *structpb.Struct {
+		s, err := structpb.NewStruct(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		return s
+	}
+	req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: object(map[string]any{
 		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1", "kind": "MarkdownView",
 		"metadata": map[string]any{"name": "sample", "namespace": "default"}, "spec": spec,
-	})
-	if err != nil {
-		t.Fatal(err)
+	})}}}
+	if input != nil {
+		req.Input = object(input)
 	}
-	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(t.Context(), &fnv1.RunFunctionRequest{
-		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: xr}},
-	})
+	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +97,14 @@ func environment(t *testing.T, spec map[string]any) []string {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(composed.AsMap(), d); err != nil {
 		t.Fatal(err)
 	}
+
+	return d.Spec.Template.Spec
+}
+
+// environment returns the variables of a container as a kubelet sets them.
+func environment(c corev1.Container) []string {
 	var env []string
-	for _, v := range d.Spec.Template.Spec.Containers[0].Env {
+	for _, v := range c.Env {
 		// Of what is doubled a kubelet leaves one, and it replaces $(NAME).
 		value := strings.ReplaceAll(strings.ReplaceAll(v.Value, "$$", "\x00"), "$(HOME)", "/replaced")
 		env = append(env, v.Name+"="+strings.ReplaceAll(value, "\x00", "$"))

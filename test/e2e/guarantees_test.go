@@ -30,7 +30,7 @@ func TestGuarantees(t *testing.T) {
 	c := start(t)
 
 	t.Run("Together", func(t *testing.T) {
-		together := []func(*kit){
+		for _, test := range []func(*kit){
 			Create,
 			CreateStatus,
 			Update,
@@ -54,11 +54,12 @@ func TestGuarantees(t *testing.T) {
 			Pipeline,
 			Metrics,
 			Permissions,
-		}
-		if c.RealNode() {
-			together = append(together, Served, Nested100, FunctionPods)
-		}
-		for _, test := range together {
+			Served,
+			Nested100,
+			Browser,
+			Terminating,
+			FunctionPods,
+		} {
 			t.Run(nameOf(test), func(t *testing.T) {
 				t.Parallel()
 				test(c.kit(t))
@@ -66,18 +67,15 @@ func TestGuarantees(t *testing.T) {
 		}
 	})
 	t.Run("Alone", func(t *testing.T) {
-		alone := []func(*kit){
+		for _, test := range []func(*kit){
 			Quiet,
 			Accepted,
 			Deaths,
 			Upgrade,
 			Load,
-		}
-		if c.RealNode() {
-			alone = append(alone, Drain)
-		}
-		alone = append(alone, OwnRegistry)
-		for _, test := range alone {
+			Drain,
+			OwnRegistry, // Removes the packages.
+		} {
 			t.Run(nameOf(test), func(t *testing.T) { test(c.kit(t)) })
 		}
 	})

@@ -68,6 +68,14 @@ func (c *cluster) kit(t *testing.T) *kit {
 	return k
 }
 
+// needsNode skips a test that reaches pods, unless they run on a real node of ours.
+func (k *kit) needsNode() {
+	k.Helper()
+	if k.loopback == nil || !k.RealNode() {
+		k.Skip("the pods of this cluster cannot be reached: run it with NODE=real")
+	}
+}
+
 func lastPart(name string) string {
 	return name[strings.LastIndex(name, "/")+1:]
 }

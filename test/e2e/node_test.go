@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -21,6 +22,7 @@ import (
 // takes and how much memory viewers have. The largest book that the API allows stays
 // below the memory limit that the function sets.
 func Served(k *kit) {
+	k.needsNode()
 	const small, large = "small", "large"
 	begin := time.Now()
 	k.apply(book(small))
@@ -55,6 +57,7 @@ func Served(k *kit) {
 // Nested100 shows that a book of 100 pages in folders is served, with Japanese names, a
 // binary and a generated SUMMARY.md.
 func Nested100(k *kit) {
+	k.needsNode()
 	const name = "hundred"
 	k.apply(book(name, func(s map[string]any) {
 		pages := map[string]any{}
@@ -67,6 +70,36 @@ func Nested100(k *kit) {
 	k.settle(name)
 	k.servedAt(name, "/"+url.PathEscape("第42章")+"/"+url.PathEscape("はじめに")+".html", "Chapter 42")
 	k.servedAt(name, "/img/dot.gif", "GIF89a")
+}
+
+// Terminating shows that a viewer serves the book until its grace period ends: until
+// then a node may send it requests, since it has not learned that the viewer ends.
+func Terminating(k *kit) {
+	k.needsNode()
+	const name = "terminating"
+	k.apply(book(name))
+	k.settle(name)
+	pods := &corev1.PodList{}
+	k.must(k.List(k.Context(), pods, client.InNamespace(k.namespace)))
+	k.check(equal("viewers", 1, len(pods.Items)))
+	pod := pods.Items[0]
+	grace := time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second
+
+	begin, served := time.Now(), time.Duration(0)
+	k.kubectl("delete", "pod", pod.Name, "--wait=false")
+	k.eventually("the viewer has ended", func() error {
+		ctx, cancel := context.WithTimeout(k.Context(), 5*time.Second)
+		defer cancel()
+		if _, err := httpGet(ctx, "http://"+pod.Status.PodIP+":3000/page.html"); err == nil {
+			served = time.Since(begin)
+			return fmt.Errorf("it serves the book after %s", served)
+		}
+
+		return k.gone(&corev1.Pod{}, pod.Name)
+	})
+	if served < grace-time.Second {
+		k.Errorf("the viewer has served the book for %s of %s", served, grace)
+	}
 }
 
 // served waits until the page of a book has a text, at the address of its Service.
@@ -122,6 +155,7 @@ func (k *kit) eventsOf(reason string) []corev1.Event {
 // does without: with the new text, and with a change that cannot end the old text is
 // still served.
 func Drain(k *kit) {
+	k.needsNode()
 	extra := file("extra.md", "# Extra\n")
 	all := changes()
 	broken := change{spec: image("localhost/" + controlplane.BrokenImage + ":v1")}
@@ -167,6 +201,7 @@ func (k *kit) afterwardsRun(args ...string) {
 // two pods that were admitted in a restricted namespace, none of which was started
 // again, with a PodDisruptionBudget that lets a drain evict one of them.
 func FunctionPods(k *kit) {
+	k.needsNode()
 	pods := &corev1.PodList{}
 	inSystem := client.InNamespace("crossplane-system")
 	k.must(k.List(k.Context(), pods, inSystem, client.MatchingLabels{"app.kubernetes.io/name": "function-markdownview"}))

@@ -1,23 +1,25 @@
 #!/bin/sh
-# mdbook.sh SUITE
+# debian.sh SUITE PACKAGE...
 #
-# Puts the mdBook of a Debian suite (trixie, sid) and everything it needs into
-# .bin/mdbook-SUITE, a root directory, and prints that directory. It installs
-# nothing and needs no root: the packages come from the mirror that the machine's
-# own apt uses. MIRROR=URL names another one, for a machine that is not Debian.
+# Puts packages of a Debian suite (trixie, sid) and everything they need into
+# .bin/PACKAGE-SUITE, a root directory named after the first package, and prints that
+# directory. It installs nothing and needs no root: the packages come from the mirror
+# that the machine's own apt uses. MIRROR=URL names another one, for a machine that is
+# not Debian.
 #
-# Run it with "unshare --map-root-user --root=DIRECTORY mdbook": Debian's mdBook
+# Run mdBook with "unshare --map-root-user --root=DIRECTORY mdbook": Debian's mdBook
 # 0.5 reads icons from /usr/share, so that running it through its own ld.so is not
 # enough.
 set -eu
 
 cd "$(dirname "$0")/.."
 suite=${1:?which suite of Debian: trixie or sid}
-root=$PWD/.bin/mdbook-$suite
+shift
+root=$PWD/.bin/${1:?which package}-$suite
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 fail() {
-	echo "cannot get mdBook: $*" >&2
+	echo "cannot get packages of Debian: $*" >&2
 	exit 1
 }
 
@@ -38,7 +40,7 @@ if [ ! -d "$root" ]; then
 	[ "$mirror" ] || fail "apt knows no mirror of Debian: run \"apt-get update\", or set MIRROR to one"
 
 	mkdir -p .bin
-	tmp=$(mktemp -d .bin/mdbook.XXXXXX)
+	tmp=$(mktemp -d .bin/debian.XXXXXX)
 	trap 'rm -rf "$tmp"' EXIT
 	trap 'exit 1' INT TERM
 	tmp=$PWD/$tmp
@@ -47,7 +49,7 @@ if [ ! -d "$root" ]; then
 	: >"$tmp/apt/status"
 	echo "deb [target=Packages signed-by=$keyring] $mirror $suite main" >"$tmp/apt/sources.list"
 	apt update
-	apt install --no-install-recommends --download-only --yes mdbook
+	apt install --no-install-recommends --download-only --yes "$@"
 	for package in "$tmp"/apt/archives/*.deb; do
 		dpkg-deb --extract "$package" "$tmp/root"
 	done

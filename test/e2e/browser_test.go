@@ -1,0 +1,220 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Browser reads a book of folders, images and Japanese names as a reader does: it looks
+// at a page, opens chapters from the sidebar and by the arrow, and searches. It writes
+// a picture of the first page to the file E2E_PICTURE.
+func Browser(k *kit) {
+	k.needsNode()
+	const name = "runbook"
+	k.apply(book(name, func(s map[string]any) {
+		s["markdowns"], s["summary"], s["book"] = k.files("testdata/runbook"), "Auto", map[string]any{"title": "Runbook"}
+	}))
+	k.settle(name)
+	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
+	k.must(err)
+
+	b := k.browser()
+	_, err = b.call("Page.navigate", map[string]any{"url": "http://" + address})
+	k.must(err)
+	const images = `(l => l.length > 0 && l.every(i => i.naturalWidth > 0))([...document.querySelectorAll("main img")])`
+	b.until(`document.title === "Welcome - Runbook"`)
+	b.until(`document.querySelector("main h1").innerText === "Welcome"`)
+	b.until(images)
+	b.until(`document.querySelector(".chapter").innerText.includes("夜間の障害")`)
+	if file := os.Getenv("E2E_PICTURE"); file != "" {
+		k.must(os.WriteFile(file, b.picture(), 0o600))
+	}
+
+	b.click(".chapter a", "手順")
+	b.until(`document.title === "手順 - Runbook"`)
+	b.click(".nav-chapters.next", "")
+	b.until(`document.title === "夜間の障害 - Runbook"`)
+	b.until(images)
+
+	const search = `document.querySelector("[id$=search-%s]")`
+	// The button works when the index is loaded.
+	b.until(fmt.Sprintf(search+`.classList.contains("hidden") ? (`+search+`.click(), false) : true`, "wrapper", "toggle"))
+	b.enter("queue")
+	b.click("[id$=searchresults] a", "When it is slow")
+	b.until(`document.title === "When it is slow - Runbook"`)
+	b.until(`document.querySelector("main mark").innerText === "queue"`)
+}
+
+// files returns the text of every file of a folder, by its path there.
+func (k *kit) files(dir string) map[string]any {
+	k.Helper()
+	all, root := map[string]any{}, os.DirFS(dir)
+	k.must(fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		all[name] = string(text)
+
+		return err
+	}))
+
+	return all
+}
+
+// A browser with one page, that runs until the test ends.
+type browser struct {
+	*kit
+
+	commands  *os.File
+	responses *bufio.Reader
+	session   string
+	calls     int
+}
+
+// browser starts Debian's Chromium in its root directory, where it finds no programs,
+// libraries or fonts of the machine. Its mounts are seen by itself alone.
+func (k *kit) browser() *browser {
+	k.Helper()
+	const script = `mount --rbind /dev "$0/dev"; mount -t proc proc "$0/proc"; mount -t tmpfs tmpfs "$0/tmp"; exec chroot "$0" /usr/lib/chromium/chromium "$@"`
+	cmd := exec.CommandContext(k.Context(), "unshare", "--mount", "sh", "-ec", script, filepath.Join(k.Bin, "chromium-trixie"),
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+		"--hide-scrollbars", "--user-data-dir=/tmp/chromium", "--remote-debugging-pipe")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/tmp"}
+	log, err := os.Create(filepath.Join(k.logs, "chromium.log"))
+	k.must(err)
+	cmd.Stderr = log
+	// Chromium reads commands from descriptor 3 and writes responses to descriptor 4:
+	// https://chromedevtools.github.io/devtools-protocol/
+	in, commands, err := os.Pipe()
+	k.must(err)
+	responses, out, err := os.Pipe()
+	k.must(err)
+	cmd.ExtraFiles = []*os.File{in, out}
+	k.must(cmd.Start())
+	for _, f := range cmd.ExtraFiles {
+		k.must(f.Close())
+	}
+	k.must(responses.SetReadDeadline(time.Now().Add(2 * k.patience)))
+	k.Cleanup(func() {
+		_ = commands.Close() // Chromium ends.
+		_ = cmd.Wait()       // The context may have killed it.
+		k.check(responses.Close())
+		k.check(log.Close())
+	})
+
+	b := &browser{kit: k, commands: commands, responses: bufio.NewReader(responses)}
+	page, err := b.call("Target.createTarget", map[string]any{"url": "about:blank"})
+	k.must(err)
+	attached, err := b.call("Target.attachToTarget", map[string]any{"targetId": page["targetId"], "flatten": true})
+	k.must(err)
+	b.session, _ = attached["sessionId"].(string)
+	_, err = b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1100, "height": 640, "deviceScaleFactor": 1, "mobile": false})
+	k.must(err)
+
+	return b
+}
+
+// call a method of the DevTools protocol.
+func (b *browser) call(method string, params map[string]any) (map[string]any, error) {
+	b.calls++
+	command := map[string]any{"id": b.calls, "method": method, "params": params}
+	if b.session != "" {
+		command["sessionId"] = b.session
+	}
+	j, err := json.Marshal(command)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.commands.Write(append(j, 0)); err != nil {
+		return nil, fmt.Errorf("cannot call %s: %w", method, err)
+	}
+	for {
+		j, err := b.responses.ReadBytes(0)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read what %s returns: %w", method, err)
+		}
+		var response struct {
+			ID     int
+			Result map[string]any
+			Error  struct{ Message string }
+		}
+		if err := json.Unmarshal(bytes.TrimSuffix(j, []byte{0}), &response); err != nil {
+			return nil, fmt.Errorf("cannot read what %s returns: %w", method, err)
+		}
+		switch {
+		case response.ID != b.calls: // An event.
+		case response.Error.Message != "":
+			return nil, fmt.Errorf("cannot call %s: %s", method, response.Error.Message)
+		default:
+			return response.Result, nil
+		}
+	}
+}
+
+// evaluate JavaScript in the page.
+func (b *browser) evaluate(expression string) (any, error) {
+	response, err := b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true})
+	if err != nil {
+		return nil, err
+	}
+	result, _ := response["result"].(map[string]any)
+	if result["subtype"] == "error" {
+		return nil, fmt.Errorf("%v", result["description"])
+	}
+
+	return result["value"], nil
+}
+
+// until waits until an expression is true.
+func (b *browser) until(expression string) {
+	b.Helper()
+	b.eventually(expression, func() error {
+		value, err := b.evaluate(expression)
+		if err != nil || value == true {
+			return err
+		}
+		page, err := b.evaluate(`document.title + "\n" + document.body.innerText`)
+
+		return errors.Join(err, fmt.Errorf("it is %v on the page:\n%v", value, page))
+	})
+}
+
+// click the first element that a selector matches and that has a text.
+func (b *browser) click(selector, text string) {
+	b.Helper()
+	b.until(fmt.Sprintf(`(e => e ? (e.click(), true) : false)([...document.querySelectorAll(%q)].find(e => e.textContent.includes(%q)))`, selector, text))
+}
+
+// enter presses the key of each letter.
+func (b *browser) enter(text string) {
+	b.Helper()
+	for _, letter := range strings.Split(text, "") {
+		for _, event := range []map[string]any{{"type": "keyDown", "key": letter, "text": letter}, {"type": "keyUp", "key": letter}} {
+			_, err := b.call("Input.dispatchKeyEvent", event)
+			b.must(err)
+		}
+	}
+}
+
+// picture returns what the page looks like, as a PNG.
+func (b *browser) picture() []byte {
+	b.Helper()
+	response, err := b.call("Page.captureScreenshot", nil)
+	b.must(err)
+	data, _ := response["data"].(string)
+	png, err := base64.StdEncoding.DecodeString(data)
+	b.must(err)
+
+	return png
+}
