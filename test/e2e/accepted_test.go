@@ -33,14 +33,14 @@ func Accepted(k *kit) {
 		k.Fatalf("there are at least four objects for each sample: got %d files", len(files))
 	}
 
-	var refused atomic.Int32
+	var rejected atomic.Int32
 	work := make(chan string)
 	var workers sync.WaitGroup
 	for range 8 {
 		workers.Go(func() {
 			for file := range work {
-				if err := k.dryRun(file); err != nil && refused.Add(1) <= 10 {
-					k.Errorf("%s is refused: %s", filepath.Base(file), err)
+				if err := k.dryRun(file); err != nil && rejected.Add(1) <= 10 {
+					k.Errorf("%s is rejected: %s", filepath.Base(file), err)
 				}
 			}
 		})
@@ -50,7 +50,7 @@ func Accepted(k *kit) {
 	}
 	close(work)
 	workers.Wait()
-	k.Logf("%d objects, %d refused", len(files), refused.Load())
+	k.Logf("%d objects, %d rejected", len(files), rejected.Load())
 }
 
 func (k *kit) dryRun(file string) error {

@@ -8,33 +8,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BadInput shows that what is wrong after admission changes nothing that runs,
-// is said where a person looks, and is over when it is mended.
+// BadInput shows that an error that is found after admission changes nothing that
+// runs, is reported in the conditions and in one event, and ends when it is fixed.
 func BadInput(k *kit) {
 	good := func() map[string]any { return map[string]any{"allowedImages": []any{"docker.io/peaceiris/mdbook"}} }
 	for name, c := range map[string]struct {
 		input  map[string]any
 		image  string
 		reason string
-		says   string
+		names  string
 	}{
 		"unknown-field": {
 			input:  map[string]any{"viewerImages": "docker.io/peaceiris/mdbook:v0.5.0"},
 			reason: "InvalidInput",
-			says:   "input.viewerImages",
+			names:  "input.viewerImages",
 		},
 		"selector": {
 			input: map[string]any{"templates": map[string]any{"deployment": map[string]any{
 				"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"app.kubernetes.io/name": "other"}}},
 			}}},
 			reason: "InvalidInput",
-			says:   "input.templates.deployment.spec.selector",
+			names:  "input.templates.deployment.spec.selector",
 		},
 		"image": {
 			input:  map[string]any{"allowedImages": []any{"ghcr.io/peaceiris/mdbook"}},
 			image:  "docker.io/peaceiris/mdbook:v0.5.0",
 			reason: "InvalidSpec",
-			says:   "spec.viewerImage",
+			names:  "spec.viewerImage",
 		},
 	} {
 		composition := k.composition(name, kind, ours(good()))
@@ -47,7 +47,7 @@ func BadInput(k *kit) {
 		before := k.children(name)
 
 		k.composition(name, kind, ours(c.input))
-		v := k.until(name, "refused", func(v *markdownView) error {
+		v := k.until(name, "rejected", func(v *markdownView) error {
 			if err := v.is("Synced", metav1.ConditionFalse, ""); err != nil {
 				return err
 			}
@@ -55,15 +55,15 @@ func BadInput(k *kit) {
 			return v.is("Degraded", metav1.ConditionTrue, c.reason)
 		})
 		for _, condition := range []string{"Synced", "Degraded"} {
-			if got := v.condition(condition).Message; !strings.Contains(got, c.says) {
-				k.Errorf("%s: the message of %s does not name %s: %s", name, condition, c.says, got)
+			if got := v.condition(condition).Message; !strings.Contains(got, c.names) {
+				k.Errorf("%s: the message of %s does not name %s: %s", name, condition, c.names, got)
 			}
 		}
-		// The rest goes on telling of what runs.
+		// The other conditions still describe what runs.
 		k.check(v.is("Available", metav1.ConditionTrue, ""))
 		k.check(v.is("Ready", metav1.ConditionTrue, ""))
 		k.check(v.counts(healthy, 1, 1))
-		k.eventually(name+": one warning", func() error { return k.warned(name, c.says) })
+		k.eventually(name+": one warning", func() error { return k.warned(name, c.names) })
 		if err := equal("children", before.specs(), k.children(name).specs()); err != nil {
 			k.Errorf("%s: %s", name, err)
 		}
@@ -71,7 +71,7 @@ func BadInput(k *kit) {
 		k.composition(name, kind, ours(good()))
 		k.settle(name)
 		if err := equal("children", before.specs(), k.children(name).specs()); err != nil {
-			k.Errorf("%s: mended: %s", name, err)
+			k.Errorf("%s: after the fix: %s", name, err)
 		}
 	}
 }

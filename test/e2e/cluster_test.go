@@ -54,7 +54,7 @@ type cluster struct {
 	// else to do must not fail it.
 	patience time.Duration
 
-	// The names of two other functions: one that does what its Input says, and
+	// The names of two other functions: one that its Input controls, and
 	// function-auto-ready.
 	fixture   string
 	autoReady string

@@ -139,7 +139,7 @@ func (k *kit) quota(name string, n int64) {
 }
 
 // nudge has the ReplicaSet controller try again now. It waits ever longer for
-// what it was refused.
+// what was rejected.
 func (k *kit) nudge(name string) {
 	k.Helper()
 	_, err := k.run("kubectl", "--namespace="+k.namespace, "annotate", "replicasets", "--overwrite",

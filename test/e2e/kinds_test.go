@@ -79,7 +79,7 @@ func AutoscaledDeployment(k *kit) {
 	})
 
 	k.kubectl("scale", "deployment", "viewer-"+idle, "--replicas=0")
-	k.eventually("no viewer, as wanted", func() error {
+	k.eventually("no pod, as the spec asks", func() error {
 		v, err := k.viewOf(gvk, idle)
 		if err != nil {
 			return err

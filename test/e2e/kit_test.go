@@ -187,7 +187,7 @@ func (v *markdownView) counts(status string, viewers, ready int32) error {
 	return nil
 }
 
-// settled returns an error unless all of the view says that what its spec asks
+// settled returns an error unless all of the status reports that what its spec asks
 // for now is there.
 func (v *markdownView) settled() error {
 	if v.Status.ObservedGeneration != v.Generation {
@@ -288,7 +288,7 @@ func (k *kit) until(name, what string, check func(*markdownView) error) *markdow
 	return v
 }
 
-// settle waits until each MarkdownView is healthy as its spec says now.
+// settle waits until each MarkdownView is healthy with its present spec.
 func (k *kit) settle(names ...string) {
 	k.Helper()
 	for _, n := range names {

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Pipeline shows that what other functions desire, say and think ready comes
+// Pipeline shows that the resources, results and readiness of other functions come
 // through ours, whether they are called before or after it.
 func Pipeline(k *kit) {
 	const name = "pipeline"

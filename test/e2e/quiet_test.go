@@ -33,7 +33,7 @@ func Quiet(k *kit) {
 
 	before, calls := k.versions(), k.calls()
 	if calls == 0 {
-		k.Fatal("the function says that it was never called")
+		k.Fatal("the metrics of the function count no call")
 	}
 	k.pause(time.Minute)
 	if diff := cmp.Diff(before, k.versions()); diff != "" {

@@ -40,7 +40,7 @@ func StuckRollout(k *kit) {
 		k.Errorf("status is %q, not %q", v.Status.Status, available)
 	}
 	k.check(equal("viewers that serve", old, k.readyPods(name)))
-	k.eventually("an event says so", func() error {
+	k.eventually("there is an event", func() error {
 		for _, e := range k.events(name) {
 			if e.Reason == "ProgressDeadlineExceeded" && e.Type == corev1.EventTypeWarning {
 				return nil

@@ -110,7 +110,7 @@ func Tools(k *kit) {
 	k.kubectl("wait", "markdownview", name, "--for=condition=Ready=False", fmt.Sprintf("--timeout=%s", k.patience))
 	k.eventually("kubectl wait waits for a MarkdownView with a broken image", func() error {
 		if _, err := k.run("kubectl", "--namespace="+k.namespace, "wait", "markdownview", name, "--for=condition=Ready", "--timeout=2s"); err == nil {
-			return errors.New("it says that it is ready")
+			return errors.New("it is reported as ready")
 		}
 
 		return nil

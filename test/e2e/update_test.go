@@ -22,7 +22,7 @@ type change struct {
 	// changed are the resources that it changes.
 	changed []string
 
-	// rolls says whether it replaces the viewers.
+	// rolls is whether it replaces the pods.
 	rolls bool
 
 	// check that it has arrived.

@@ -198,7 +198,7 @@ func Eventually(ctx context.Context, timeout time.Duration, f func(context.Conte
 		if err == nil {
 			return nil
 		}
-		// A call that was cut short by the timeout says nothing new.
+		// A call that was cut short by the timeout adds nothing.
 		if last == nil || !errors.Is(err, context.DeadlineExceeded) {
 			last = err
 		}

@@ -134,7 +134,7 @@ func (k *kubelet) work(ctx context.Context) {
 	}
 }
 
-// sync brings a pod one step further, and says when to look again if the next
+// sync brings a pod one step further, and returns when to look again if the next
 // step is a matter of time.
 func (k *kubelet) sync(ctx context.Context, name cache.ObjectName) (time.Duration, error) {
 	p, err := k.pods.Pods(name.Namespace).Get(name.Name)

@@ -153,7 +153,7 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 	return cp.kube.controller.start()
 }
 
-// waitForAPIServer waits until the API server says that it is ready.
+// waitForAPIServer waits until the API server reports that it is ready.
 func (cp *ControlPlane) waitForAPIServer(ctx context.Context) error {
 	return cp.kube.apiserver.ready(ctx, time.Minute, func(ctx context.Context) error {
 		// The CA comes to be when the API server starts.

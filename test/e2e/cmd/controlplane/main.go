@@ -1,7 +1,7 @@
 // Command controlplane keeps a control plane with our packages for a person to
 // try things on.
 //
-//	controlplane up REPOSITORY    starts one in the background, says how to use it
+//	controlplane up REPOSITORY    starts one in the background, prints how to use it
 //	controlplane down REPOSITORY  stops it
 //	controlplane run REPOSITORY   runs one until it is told to stop
 package main
@@ -168,7 +168,7 @@ func (c *command) run() error {
 		text += "\nPods are simulated, so there is no page to look at: a real node needs root on\nLinux, and apt to get runc and mdBook from Debian.\n"
 	}
 	if err := os.WriteFile(c.path("ready"), []byte(text), 0o644); err != nil {
-		return fmt.Errorf("cannot say that the control plane is ready: %w", err)
+		return fmt.Errorf("cannot report that the control plane is ready: %w", err)
 	}
 	<-ctx.Done()
 
