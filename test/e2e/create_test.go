@@ -107,7 +107,7 @@ func CreateStatus(k *kit) {
 
 	k.quota("viewers", 1)
 	k.until(name, "one viewer of three", func(v *markdownView) error {
-		k.nudge(name)
+		k.nudge("replicasets", name)
 		return errors.Join(
 			v.counts(available, 1, 1),
 			v.is("Available", metav1.ConditionTrue, "RollingOut"),
@@ -116,7 +116,7 @@ func CreateStatus(k *kit) {
 
 	k.quota("viewers", 3)
 	v := k.until(name, "all viewers", func(v *markdownView) error {
-		k.nudge(name)
+		k.nudge("replicasets", name)
 		return errors.Join(
 			v.settled(),
 			v.counts(healthy, 3, 3),
@@ -138,11 +138,12 @@ func (k *kit) quota(name string, n int64) {
 	k.apply(k.unstructured(q))
 }
 
-// nudge has the ReplicaSet controller try again now. It waits ever longer for
-// what was rejected.
-func (k *kit) nudge(name string) {
+// nudge annotates objects of a MarkdownView, so that their controller handles them now:
+// the ReplicaSet controller waits ever longer for what was rejected, and the kubelet
+// syncs a pod once a minute.
+func (k *kit) nudge(resource, name string) {
 	k.Helper()
-	_, err := k.run("kubectl", "--namespace="+k.namespace, "annotate", "replicasets", "--overwrite",
+	_, err := k.run("kubectl", "--namespace="+k.namespace, "annotate", resource, "--overwrite",
 		"--selector=app.kubernetes.io/instance="+name, "example.org/nudge="+rand.Text())
 	k.must(err)
 }

@@ -56,6 +56,7 @@ func TestGuarantees(t *testing.T) {
 			Permissions,
 			Served,
 			Nested100,
+			Server,
 			Browser,
 			Terminating,
 			FunctionPods,
@@ -74,6 +75,8 @@ func TestGuarantees(t *testing.T) {
 			Upgrade,
 			Load,
 			Drain,
+			Uninterrupted,
+			LiveReload,
 			OwnRegistry, // Removes the packages.
 		} {
 			t.Run(nameOf(test), func(t *testing.T) { test(c.kit(t)) })

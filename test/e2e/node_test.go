@@ -40,10 +40,11 @@ func Served(k *kit) {
 	}
 	k.eventually("memory of viewers", func() error {
 		for _, name := range []string{small, large} {
-			used, limit, err := k.memory(name)
+			used, mdbook, err := k.memory(name, "mdbook")
 			if err != nil {
 				return err
 			}
+			limit := mdbook.Resources.Limits.Memory().Value()
 			k.Logf("viewer of the book %q: %d MiB of %d MiB", name, used>>20, limit>>20)
 			if used == 0 || used > limit {
 				return fmt.Errorf("viewer of %q has %d bytes of %d", name, used, limit)
@@ -126,20 +127,20 @@ func (k *kit) servedAt(name, path, text string) {
 	})
 }
 
-// memory that a viewer of a book uses as the kubelet measures it, and its limit.
-func (k *kit) memory(name string) (used, limit int64, err error) {
+// memory that a container of a book uses as the kubelet measures it.
+func (k *kit) memory(name, container string) (used int64, c corev1.Container, err error) {
 	out, err := k.run("kubectl", "get", "--raw", "/api/v1/nodes/node-1/proxy/metrics/resource")
 	if err != nil {
-		return 0, 0, err
+		return 0, c, err
 	}
-	line := regexp.MustCompile(fmt.Sprintf(`container_memory_working_set_bytes\{container="mdbook",namespace=%q,pod="viewer-%s-.*"\} (\S+)`, k.namespace, name))
+	line := regexp.MustCompile(fmt.Sprintf(`container_memory_working_set_bytes\{container=%q,namespace=%q,pod="viewer-%s-.*"\} (\S+)`, container, k.namespace, name))
 	m := line.FindStringSubmatch(out)
 	if m == nil {
-		return 0, 0, fmt.Errorf("the kubelet has not measured the viewer of %q", name)
+		return 0, c, fmt.Errorf("the kubelet has not measured the viewer of %q", name)
 	}
 	bytes, err := strconv.ParseFloat(m[1], 64)
 
-	return int64(bytes), k.children(name).deployment.Spec.Template.Spec.Containers[0].Resources.Limits.Memory().Value(), err
+	return int64(bytes), k.podsOf(name)[0].Spec.Containers[0], err
 }
 
 // eventsOf the namespace that have a reason.

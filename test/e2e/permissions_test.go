@@ -12,12 +12,8 @@ import (
 // Crossplane grants: it is no administrator. Who may edit MarkdownViews may scale
 // them with the role that we ship.
 func Permissions(k *kit) {
-	crossplane := authorizationv1.SubjectAccessReviewSpec{
-		User:   "system:serviceaccount:crossplane-system:crossplane",
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:crossplane-system", "system:authenticated"},
-	}
 	k.eventually("what Crossplane may", func() error {
-		return k.may(crossplane, map[string]bool{
+		return k.may(crossplaneUser(), map[string]bool{
 			// All that a MarkdownView needs.
 			"patch apps/deployments":  true,
 			"delete apps/deployments": true,
@@ -51,6 +47,14 @@ func Permissions(k *kit) {
 			"patch apps/deployments":                                   false,
 		})
 	})
+}
+
+// crossplaneUser is what Crossplane is to the API server.
+func crossplaneUser() authorizationv1.SubjectAccessReviewSpec {
+	return authorizationv1.SubjectAccessReviewSpec{
+		User:   "system:serviceaccount:crossplane-system:crossplane",
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:crossplane-system", "system:authenticated"},
+	}
 }
 
 // may returns an error unless somebody may do what is true, and not what is false.

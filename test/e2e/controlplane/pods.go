@@ -19,9 +19,9 @@ const (
 	crossplaneImage = "xpkg.crossplane.io/crossplane/crossplane"
 	crossplaneTag   = "v2"
 
-	// NginxImage is an unprivileged web server on port 8080, with the folder and the
-	// configuration that the image of this name has.
-	NginxImage = "docker.io/nginxinc/nginx-unprivileged:1.29"
+	// nginxImage is the web server that the function uses by default: Debian's nginx,
+	// with the user, port, folders and signal that the image of this name has.
+	nginxImage = "docker.io/nginxinc/nginx-unprivileged:1.28.0-alpine-slim"
 )
 
 // mdBookImages are the names under which a real node finds Debian's mdBook: the
@@ -98,10 +98,12 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 			files:  map[string]string{"": cp.options.MdBook},
 		},
 		{
-			names: []string{NginxImage},
+			names: []string{nginxImage},
 			config: v1.Config{
 				Entrypoint: []string{"/usr/sbin/nginx", "-g", "daemon off;"}, Env: path, User: "101:101",
 				ExposedPorts: map[string]struct{}{"8080/tcp": {}},
+				// It ends what it has begun.
+				StopSignal: "SIGQUIT",
 			},
 			files: map[string]string{
 				"":                     filepath.Join(debian, "nginx"),

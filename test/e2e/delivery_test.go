@@ -1,0 +1,293 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
+)
+
+// Server shows that nginx serves a book that mdBook has built, in pods that are
+// restricted: each kind of file as what it is, within the memory that it requests, and
+// a download to its end although its pod is deleted.
+func Server(k *kit) {
+	k.needsNode()
+	const name = "static"
+	composition := k.production(nil)
+	k.apply(book(name, composedBy(composition), withRevision("revision-1"), large, func(s map[string]any) {
+		s["binaries"] = map[string]any{"img/dot.gif": "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}
+		// mdBook builds the search index.
+		s["resources"] = map[string]any{"limits": map[string]any{"memory": "1Gi"}}
+	}))
+	k.settle(name)
+
+	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
+	k.must(err)
+	for path, want := range map[string]string{
+		"/":                "200 text/html",
+		"/page.html":       "200 text/html",
+		"/print.html":      "200 text/html",
+		"/img/dot.gif":     "200 image/gif",
+		"/toc.js":          "200 application/javascript",
+		"/css/general.css": "200 text/css",
+		"/absent.html":     "404 text/html",
+	} {
+		rsp, err := http.Get("http://" + address + path) //nolint:noctx // A test has a timeout.
+		k.must(err)
+		_ = rsp.Body.Close() // Only the header is of interest.
+		mediaType, _, _ := strings.Cut(rsp.Header.Get("Content-Type"), ";")
+		k.check(equal(path, want, fmt.Sprintf("%d %s", rsp.StatusCode, mediaType)))
+	}
+	k.eventually("memory of nginx", func() error {
+		used, server, err := k.memory(name, "server")
+		if err != nil {
+			return err
+		}
+		requested := server.Resources.Requests.Memory().Value()
+		k.Logf("nginx with a book of 1 MB: %d KiB of %d KiB", used>>10, requested>>10)
+		if used == 0 || used > requested {
+			return fmt.Errorf("nginx has %d bytes, and requests %d", used, requested)
+		}
+
+		return nil
+	})
+	k.endsDownloads(name)
+}
+
+// endsDownloads checks that the server of the only pod of a book ends a download after
+// it has stopped to listen, and that it has served for a while after the pod was
+// deleted.
+func (k *kit) endsDownloads(name string) {
+	k.Helper()
+	pod := k.podsOf(name)[0]
+	address := net.JoinHostPort(pod.Status.PodIP, fmt.Sprint(pod.Spec.Containers[0].Ports[0].ContainerPort))
+	whole, err := httpGet(k.Context(), "http://"+address+"/print.html")
+	k.must(err)
+
+	// Small buffers: the server can send only what is read.
+	dialer := net.Dialer{}
+	conn, err := dialer.DialContext(k.Context(), "tcp", address)
+	k.must(err)
+	defer conn.Close() //nolint:errcheck // Only read.
+	k.must(conn.SetDeadline(time.Now().Add(k.patience)))
+	k.must(conn.(*net.TCPConn).SetReadBuffer(4 << 10))
+	_, err = fmt.Fprintf(conn, "GET /print.html HTTP/1.0\r\n\r\n")
+	k.must(err)
+	begin := make([]byte, 1<<10)
+	_, err = io.ReadFull(conn, begin)
+	k.must(err)
+
+	k.must(k.Delete(k.Context(), &pod))
+	served := 0
+	k.eventually("the server has stopped to listen", func() error {
+		if _, err := httpGet(k.Context(), "http://"+address+"/page.html"); err == nil {
+			served++
+			return fmt.Errorf("it serves")
+		}
+
+		return nil
+	})
+	if served < 10 {
+		k.Errorf("the deleted pod has served only %d requests", served)
+	}
+	rest, err := io.ReadAll(conn)
+	k.must(err)
+	_, page, _ := strings.Cut(string(begin)+string(rest), "\r\n\r\n")
+	k.check(equal("bytes of the download", len(whole), len(page)))
+	k.settle(name)
+}
+
+// Uninterrupted shows that the readers of a book that is composed as in
+// example/production/composition.yaml see no failed request and no page of two
+// revisions: over ten changes of the text, over a change whose image cannot be pulled,
+// while all pods are evicted during that, as a drain of their node does, and over a
+// change of replicas.
+func Uninterrupted(k *kit) {
+	k.needsNode()
+	const name = "uninterrupted"
+	k.allowManyChanges()
+	composition := k.production(map[string]any{
+		"templates": map[string]any{"deployment": map[string]any{"spec": map[string]any{"progressDeadlineSeconds": int64(5)}}},
+	})
+	apply := func(revision string, spec ...func(map[string]any)) {
+		k.Helper()
+		k.apply(book(name, append(spec, composedBy(composition), withRevision(revision))...))
+	}
+	apply("revision-0", replicas(2))
+	k.settle(name)
+	r := k.readBook(name)
+
+	for i := range 10 {
+		revision := fmt.Sprintf("revision-%d", i+1)
+		apply(revision, replicas(2))
+		k.settle(name)
+		k.eventually("a page of the new text", func() error { return r.has(revision) })
+	}
+
+	apply("revision-11", replicas(2), image("localhost/"+controlplane.BrokenImage+":v1"))
+	stuck := func(v *markdownView) error {
+		return errors.Join(v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded"), equal("ready pods", int32(2), v.Status.ReadyReplicas))
+	}
+	k.until(name, "stuck", stuck)
+	k.evict(name)
+	k.until(name, "served by successors of its old pods", stuck)
+	if r.has("revision-11") == nil {
+		k.Error("there are pages of the change whose image cannot be pulled")
+	}
+	for _, n := range []int64{3, 2} {
+		apply("revision-12", replicas(n))
+		k.settle(name)
+	}
+	k.hasPods(name, 2)
+
+	got := r.stop()
+	k.Log(got)
+	k.check(equal("failed requests", 0, got.failed()))
+	k.check(equal("revisions that were read", 12, len(got.pages)))
+}
+
+// allowManyChanges has Crossplane allow more changes of a MarkdownView in a minute than
+// it does by default, until the test ends.
+func (k *kit) allowManyChanges() {
+	k.Helper()
+	status := []string{"--namespace=crossplane-system", "rollout", "status", "deployment/crossplane"}
+	k.afterwardsRun(status...)
+	k.afterwardsRun("--namespace=crossplane-system", "rollout", "undo", "deployment/crossplane")
+	k.kubectl("--namespace=crossplane-system", "patch", "deployment", "crossplane", "--type=json",
+		`--patch=[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--circuit-breaker-burst=10000"}]`)
+	k.kubectl(status...)
+}
+
+// LiveReload shows what the readers of books see that mdBook serves itself, as by
+// default: answers 404 while it builds a new text, and no failure of another kind.
+// The README states the figures.
+func LiveReload(k *kit) {
+	k.needsNode()
+	names := []string{"small", "large"}
+	k.allowManyChanges()
+	apply := func(revision string) {
+		k.Helper()
+		k.apply(book("small", replicas(2), withRevision(revision)))
+		k.apply(book("large", replicas(2), withRevision(revision), large))
+	}
+	apply("revision-0")
+	k.settle(names...)
+	report := func(what string, readers map[string]*reader) {
+		k.Helper()
+		for _, name := range names {
+			got := readers[name].stop()
+			k.Logf("%s, %s book: %s", what, name, got)
+			for failure := range got.failures {
+				if failure != "status 404" {
+					k.Errorf("%s: %s", name, failure)
+				}
+			}
+		}
+	}
+	read := func() map[string]*reader {
+		k.Helper()
+
+		return map[string]*reader{"small": k.readBook("small"), "large": k.readBook("large")}
+	}
+
+	readers := read()
+	for _, revision := range []string{"revision-1", "revision-2"} {
+		apply(revision)
+		k.settle(names...)
+	}
+	report("rollouts that end before old pods have the new text", readers)
+
+	// A rollout that takes longer: the kubelet brings the new text to old pods when it
+	// syncs them, each minute or when they are changed.
+	for _, name := range names {
+		k.hasPods(name, 2)
+		k.kubectl("rollout", "pause", "deployment", "viewer-"+name)
+	}
+	readers = read()
+	apply("revision-3")
+	for _, name := range names {
+		k.eventually("the new text in old pods of "+name, func() error {
+			k.nudge("pods", name)
+			return readers[name].has("revision-3")
+		})
+		k.kubectl("rollout", "resume", "deployment", "viewer-"+name)
+	}
+	k.settle(names...)
+	report("a rollout during which old pods have the new text", readers)
+}
+
+// large adds 900 KB in 450 chapters to a book.
+func large(s map[string]any) {
+	summary := s["markdowns"].(map[string]any)["SUMMARY.md"].(string)
+	text := strings.Repeat("All work and no play makes a long page. ", 50)
+	for i := range 450 {
+		name := fmt.Sprintf("long-%d.md", i)
+		file(name, fmt.Sprintf("# Long %d\n\n%s\n", i, text))(s)
+		summary += fmt.Sprintf("- [Long %d](%s)\n", i, name)
+	}
+	file("SUMMARY.md", summary)(s)
+}
+
+// production applies the Composition of example/production, without a public address,
+// which needs the API of a Gateway, and with more settings. It returns its name.
+func (k *kit) production(settings map[string]any) string {
+	k.Helper()
+	role := k.parse(k.read("../../example/production/rbac.yaml"))[0]
+	k.apply(role)
+	k.afterwards(role)
+	k.eventually("what Crossplane may", func() error {
+		return k.may(crossplaneUser(), map[string]bool{"patch policy/poddisruptionbudgets": true})
+	})
+	pipeline, _, err := unstructured.NestedSlice(k.parse(k.read("../../example/production/composition.yaml"))[0].Object, "spec", "pipeline")
+	k.must(err)
+	input := pipeline[0].(map[string]any)["input"].(map[string]any)
+	delete(input, "route")
+	delete(input, "allowedHosts")
+	for name, setting := range settings {
+		input[name] = setting
+	}
+
+	return k.composition("production", kind, ours(input))
+}
+
+// podsOf a MarkdownView.
+func (k *kit) podsOf(name string) []corev1.Pod {
+	k.Helper()
+	l := &corev1.PodList{}
+	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace), client.MatchingLabels{"app.kubernetes.io/instance": name}))
+
+	return l.Items
+}
+
+// hasPods waits until a MarkdownView has n pods, and those that were removed have ended.
+func (k *kit) hasPods(name string, n int) {
+	k.Helper()
+	k.eventually("pods of "+name, func() error { return equal("pods", n, len(k.podsOf(name))) })
+}
+
+// evict all pods of a MarkdownView and wait until they are gone, as a drain does. It
+// asks again for one that the PodDisruptionBudget protects. The node is not cordoned:
+// there is no other one.
+func (k *kit) evict(name string) {
+	k.Helper()
+	pods := k.podsOf(name)
+	for _, pod := range pods {
+		k.eventually("eviction of "+pod.Name, func() error {
+			return client.IgnoreNotFound(k.SubResource("eviction").Create(k.Context(), &pod, &policyv1.Eviction{}))
+		})
+	}
+	for _, pod := range pods {
+		k.eventually("end of "+pod.Name, func() error { return k.gone(&corev1.Pod{}, pod.Name) })
+	}
+}

@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A reader asks for two pages of a book in turn, every 10 ms, through its Service: each
+// time on a connection of its own and once. A request may take longer than that; the
+// next one does not wait for it.
+type reader struct {
+	stop func() readings
+
+	mu       sync.Mutex
+	readings readings
+}
+
+// readings are what a reader has got.
+type readings struct {
+	requests int
+
+	// failures are the requests without a whole page of one revision, by what they got,
+	// with the time of each.
+	failures map[string][]time.Time
+
+	// pages are how many there were of each revision.
+	pages map[string]int
+
+	// gap is the longest time between two pages.
+	gap  time.Duration
+	last time.Time
+}
+
+// String is a line of a log.
+func (r readings) String() string {
+	counts := []string{}
+	for _, what := range sorted(r.failures) {
+		times := r.failures[what]
+		counts = append(counts, fmt.Sprintf("%d from %s to %s: %s", len(times),
+			times[0].Format(time.StampMilli), times[len(times)-1].Format(time.StampMilli), what))
+	}
+
+	return fmt.Sprintf("%d requests, %d failed %q; longest time without a page %s; pages of each revision %v",
+		r.requests, r.failed(), counts, r.gap.Round(time.Millisecond), r.pages)
+}
+
+func (r readings) failed() int {
+	n := 0
+	for _, times := range r.failures {
+		n += len(times)
+	}
+
+	return n
+}
+
+// withRevision is a text whose pages name its revision three times, each time from
+// another file: SUMMARY.md, which has the title, the chapter, and what it includes.
+func withRevision(revision string) func(map[string]any) {
+	return func(s map[string]any) {
+		file("SUMMARY.md", fmt.Sprintf("# Summary\n\n- [First %[1]s](page.md)\n- [Second %[1]s](second.md)\n", revision))(s)
+		for _, name := range []string{"page.md", "second.md"} {
+			file(name, fmt.Sprintf("# Page\n\n%s\n\n{{#include revision.txt}}\n", revision))(s)
+		}
+		file("revision.txt", revision+"\n")(s)
+	}
+}
+
+// revisionMark is what withRevision writes into a page.
+var revisionMark = regexp.MustCompile(`revision-\d+`)
+
+// revisionOf a page, if it is a whole one of one revision.
+func revisionOf(page string) (string, error) {
+	marks := revisionMark.FindAllString(page, -1)
+	if len(marks) < 3 || !strings.HasSuffix(strings.TrimSpace(page), "</html>") {
+		return "", fmt.Errorf("page of %d bytes is not whole", len(page))
+	}
+	if all := slices.Compact(slices.Sorted(slices.Values(marks))); len(all) > 1 {
+		return "", fmt.Errorf("page of the revisions %v", all)
+	}
+
+	return marks[0], nil
+}
+
+// readBook starts a reader of a book.
+func (k *kit) readBook(name string) *reader {
+	k.Helper()
+	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
+	k.must(err)
+	ctx, cancel := context.WithCancel(k.Context())
+	r := &reader{readings: readings{failures: map[string][]time.Time{}, pages: map[string]int{}}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.read(ctx, "http://"+address+"/page.html", "http://"+address+"/second.html")
+	}()
+	r.stop = func() readings {
+		cancel()
+		<-done
+
+		return r.readings
+	}
+	k.Cleanup(cancel)
+
+	return r
+}
+
+// read until the context is done, and then until each request has ended.
+func (r *reader) read(ctx context.Context, urls ...string) {
+	// Longer than anything takes on a machine with much else to do: a request to a pod
+	// that is gone fails by itself.
+	c := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+	for i := 0; ; i++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		all.Go(func() {
+			revision, err := revisionAt(c, urls[i%len(urls)])
+			r.add(revision, err)
+		})
+	}
+}
+
+// revisionAt an address.
+func revisionAt(c *http.Client, url string) (string, error) {
+	rsp, err := c.Get(url) //nolint:noctx // A request that has begun ends by itself.
+	if err != nil {
+		return "", err
+	}
+	defer rsp.Body.Close() //nolint:errcheck // Only read.
+	page, err := io.ReadAll(rsp.Body)
+	if err != nil {
+		return "", err
+	}
+	if rsp.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("status %d", rsp.StatusCode)
+	}
+
+	return revisionOf(string(page))
+}
+
+func (r *reader) add(revision string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	r.readings.requests++
+	if err != nil {
+		// Without what wraps it: that has the ports.
+		for errors.Unwrap(err) != nil {
+			err = errors.Unwrap(err)
+		}
+		r.readings.failures[err.Error()] = append(r.readings.failures[err.Error()], now)
+
+		return
+	}
+	r.readings.pages[revision]++
+	if !r.readings.last.IsZero() {
+		r.readings.gap = max(r.readings.gap, now.Sub(r.readings.last))
+	}
+	r.readings.last = now
+}
+
+// has returns an error unless the reader has got a page of a revision.
+func (r *reader) has(revision string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.readings.pages[revision] == 0 {
+		return fmt.Errorf("no page of %s yet: %s", revision, r.readings)
+	}
+
+	return nil
+}
