@@ -53,6 +53,9 @@ type cluster struct {
 	// interrupted is how many objects are applied until Crossplane ends. 0 is all.
 	interrupted int
 
+	// shared are the ConfigMaps of the namespace that a spec may name, by their names.
+	shared map[string]object
+
 	// noGateway is why the Gateway rejects a route. Empty means that it accepts it.
 	noGateway string
 
@@ -151,8 +154,38 @@ func (c *cluster) request() *fnv1.RunFunctionRequest {
 		}
 		req.Observed.Resources[key] = &fnv1.Resource{Resource: toStruct(c.t, o)}
 	}
+	c.require(req)
 
 	return req
+}
+
+// require adds the ConfigMaps that the spec names, as Crossplane does when it calls
+// the function again.
+func (c *cluster) require(req *fnv1.RunFunctionRequest) {
+	for _, name := range namedConfigMaps(req) {
+		req.Meta.Capabilities = []fnv1.Capability{fnv1.Capability_CAPABILITY_CAPABILITIES, fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}
+		if req.RequiredResources == nil {
+			req.RequiredResources = map[string]*fnv1.Resources{}
+		}
+		req.RequiredResources["configmap/"+name] = &fnv1.Resources{}
+		if o, ok := c.shared[name]; ok {
+			cm := object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": name, "namespace": namespaceOf(c.xr, c.input)}}
+			mergeInto(cm, o)
+			req.RequiredResources["configmap/"+name].Items = []*fnv1.Resource{{Resource: toStruct(c.t, cm)}}
+		}
+	}
+}
+
+// namedConfigMaps returns the names of the ConfigMaps in spec.markdownsFrom.
+func namedConfigMaps(req *fnv1.RunFunctionRequest) []string {
+	var names []string
+	for _, from := range specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues() {
+		if name := from.GetStructValue().GetFields()["configMap"].GetStructValue().GetFields()["name"].GetStringValue(); name != "" {
+			names = append(names, name)
+		}
+	}
+
+	return names
 }
 
 // reconcile runs the function once and does with the response what Crossplane
@@ -161,6 +194,11 @@ func (c *cluster) reconcile() *fnv1.RunFunctionResponse {
 	c.t.Helper()
 
 	c.remark()
+	if req := c.request(); req.RequiredResources != nil {
+		// The first call, before Crossplane has read them.
+		req.RequiredResources = nil
+		checkLaws(c.t, req)
+	}
 	rsp := checkLaws(c.t, c.request())
 	if isFatal(rsp) {
 		c.setConditions(rsp, false, false)
@@ -412,9 +450,11 @@ func (c *cluster) stepDeployment() bool {
 // starts returns whether a new pod of a revision becomes available: it waits for a
 // ConfigMap that does not exist.
 func (c *cluster) starts(revision string) bool {
-	return !c.stuck[revision] && slices.ContainsFunc(slices.Collect(maps.Values(c.objects)), func(o object) bool {
+	exists := slices.ContainsFunc(slices.Collect(maps.Values(c.objects)), func(o object) bool {
 		return o["kind"] == "ConfigMap" && metadata(o)["name"] == c.configMaps[revision]
 	})
+
+	return !c.stuck[revision] && (exists || c.configMaps[revision] == "")
 }
 
 // restart makes a pod of another revision available again, and returns whether one
@@ -508,11 +548,17 @@ func complete(d object) bool {
 		number(status["updatedReplicas"]) == replicas && number(status["availableReplicas"]) == replicas
 }
 
-// configMapOf returns the name of the ConfigMap that the pods of a Deployment read.
+// configMapOf returns the name of our ConfigMap that the pods of a Deployment read.
+// It is empty for an image.
 func configMapOf(d object) string {
 	for _, item := range child(child(child(d, "spec"), "template"), "spec")["volumes"].([]any) {
-		if v := item.(object); v["name"] == "markdowns" {
-			name, _ := child(v, "configMap")["name"].(string)
+		switch v := item.(object); v["name"] {
+		case "markdowns-from":
+			item = child(v, "projected")["sources"].([]any)[0]
+
+			fallthrough
+		case "markdowns":
+			name, _ := child(item.(object), "configMap")["name"].(string)
 
 			return name
 		}
@@ -656,8 +702,10 @@ func setDefaults(key string, o object) {
 			}
 		}
 		for _, item := range pod["volumes"].([]any) {
-			if cm, ok := item.(object)["configMap"].(object); ok {
-				setDefault(cm, object{"defaultMode": 420.0})
+			for _, kind := range []string{"configMap", "projected"} {
+				if source, ok := item.(object)[kind].(object); ok {
+					setDefault(source, object{"defaultMode": 420.0})
+				}
 			}
 		}
 		setDefault(o, object{"status": object{}})

@@ -27,6 +27,8 @@ const maxIncomplete = 4 << 10
 func (d *desired) check(v view, o observed, f *files, checked *book.Problems) field.ErrorList {
 	last, ok := v.last.complete()
 	switch {
+	case v.Spec.bookImage() != nil:
+		d.complete = v.Spec.bookImage().inImage()
 	case ok && o.runs(d.revision) && o.deployment.Metadata.Annotations.Incomplete == last.incomplete():
 		d.complete = last
 	case checked != nil:

@@ -2,6 +2,7 @@ package fn
 
 import (
 	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,7 @@ type part struct {
 // they link all of client-go, which would make half of the binary; wire.Writer
 // leaves out the rest as well.
 type desired struct {
+	// configMap is not composed where an image holds the book.
 	configMap  *composedConfigMap
 	deployment *appsv1.Deployment
 	service    *corev1.Service
@@ -38,10 +40,13 @@ type desired struct {
 	// resources are all of them.
 	resources []composedResource
 
+	// shared are the files of other ConfigMaps.
+	shared []sharedFiles
+
 	// static is whether a web server serves what mdBook has built before.
 	static bool
 
-	// text is the key of the ConfigMap with the text of the spec, and serving that
+	// text is the key of the ConfigMap with the text of the spec, or textImage, and serving that
 	// of the one that serves until the Deployment has rolled out. Kept is the
 	// latter, where they differ and it still exists.
 	text, serving string
@@ -75,7 +80,11 @@ type composedResource struct {
 // where it is new.
 func compose(v view, o observed) (*desired, problems) {
 	cm, errs := merge(configMap(v), v.input.Templates.ConfigMap, field.NewPath("input", "templates", "configMap"))
-	f := filesOf(v.Spec.spec, cm)
+	f := filesOf(v, cm)
+	if v.Spec.bookImage() != nil && len(cm.Data)+len(cm.BinaryData) > 0 {
+		return nil, problemsOf(ReasonInvalidSpec, field.ErrorList{field.Forbidden(sourcePath(0).Child("image"),
+			"the Composition adds files to all books with templates.configMap, and cannot add them to an image: use markdowns or ConfigMaps")})
+	}
 	var checked *book.Problems
 	if v.input.Templates.ConfigMap == nil && !f.generatesSummary() && !o.holds(f) {
 		// What is new is checked before anything is composed from it. The files of a
@@ -117,11 +126,14 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 	templates := v.input.Templates
 
 	stored, text := f.configMap(), keyConfigMap
-	if v.input.ImmutableConfigMaps {
+	switch {
+	case v.Spec.bookImage() != nil:
+		text = textImage
+	case v.input.ImmutableConfigMaps:
 		text = serialKey(stored)
 		stored.Name = v.configMapOf(text)
 	}
-	d, errs := merge(deployment(v, o, stored.Name, f.items), templates.Deployment, at.Child("deployment"))
+	d, errs := merge(deployment(v, o, f.volume(stored.Name)), templates.Deployment, at.Child("deployment"))
 	s, more := merge(service(v), templates.Service, at.Child("service"))
 	errs = append(errs, more...)
 
@@ -129,7 +141,7 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 		d.Spec.Strategy.RollingUpdate = nil // The API server rejects ours beside it.
 	}
 
-	out := &desired{configMap: stored, deployment: d, service: s, static: v.input.Server != nil}
+	out := &desired{configMap: stored, deployment: d, service: s, static: v.input.Server != nil, shared: f.shared}
 	if templates != (v1beta1.Templates{}) {
 		errs = append(errs, validateMerged(out, f, at)...)
 	}
@@ -144,9 +156,13 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 
 	name := v.viewerName()
 	out.resources = []composedResource{
-		{v.configMapPart(text), out.configMap, func(o observed) bool { return o.configMaps[text].ready(out, o.deployment) }, text != out.serving},
 		{part{keyDeployment, "apps/v1", "Deployment", name}, out.encoded, func(o observed) bool { return o.deployment.ready(out) }, false},
 		{part{keyService, "v1", "Service", name}, out.service, func(o observed) bool { return o.service.ready(out) }, false},
+	}
+	if text != textImage {
+		out.resources = slices.Insert(out.resources, 0, composedResource{
+			v.configMapPart(text), out.configMap, func(o observed) bool { return o.configMaps[text].ready(out, o.deployment) }, text != out.serving,
+		})
 	}
 	if out.kept != nil {
 		out.resources = append(out.resources, composedResource{v.configMapPart(out.serving), out.kept, func(observed) bool { return true }, true})

@@ -51,6 +51,8 @@ const (
 	ReasonResponseTooLarge = "ResponseTooLarge"
 	// ReasonInvalidSpec (true): the XR has errors.
 	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonConfigMapNotFound (true): a ConfigMap of spec.markdownsFrom does not exist.
+	ReasonConfigMapNotFound = "ConfigMapNotFound"
 	// ReasonInvalidInput (true): the Composition's Input has errors.
 	ReasonInvalidInput = "InvalidInput"
 	// ReasonPipelineConflict (true): another function of the pipeline desires
@@ -82,7 +84,8 @@ const (
 	// ReasonIncomplete (false): something in the book is not as its author will
 	// want it, such as a link without a target, or a file that no chapter shows.
 	ReasonIncomplete = "Incomplete"
-	// ReasonNotChecked (unknown): there have been errors from the start.
+	// ReasonNotChecked (unknown): there have been errors from the start, or the book is
+	// in an image.
 	ReasonNotChecked = "NotChecked"
 )
 
@@ -124,8 +127,13 @@ func available(v view, o *observedDeployment, d *desired) condition {
 
 func degraded(v view, o observed, d *desired) condition {
 	if unsynced := v.unsynced(); unsynced != "" {
-		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes did not accept %s, which is invalid or belongs to another XR: see the events of kubectl describe %s -n %s %s",
-			unsynced, strings.ToLower(line(v.Kind)), v.namespace(), v.Metadata.Name)}
+		why := "which is invalid or belongs to another XR"
+		if v.Spec.bookImage() != nil {
+			why += ", or has an image volume, which needs Kubernetes 1.35 or later"
+		}
+
+		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes did not accept %s, %s: see the events of kubectl describe %s -n %s %s",
+			unsynced, why, strings.ToLower(line(v.Kind)), v.namespace(), v.Metadata.Name)}
 	}
 	if names := missing(d, o); v.settled() && len(names) > 0 {
 		return condition{TypeDegraded, statusTrue, ReasonMissing, "Deleted, and created again: " + strings.Join(names, ", ")}

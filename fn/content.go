@@ -28,10 +28,10 @@ const keySerial = keyConfigMap + "-"
 
 const (
 	// annotationConfigMap is on the pod template. It holds the resource key of the
-	// immutable ConfigMap that the pods read.
+	// immutable ConfigMap that the pods read, or textImage.
 	annotationConfigMap = "markdownview.fn.crossplane.io/configmap"
 	// annotationServing is on the Deployment. It holds the resource key of the
-	// ConfigMap of the last completed rollout, whose pods serve until the next
+	// ConfigMap of the last completed rollout, or textImage, whose pods serve until the next
 	// rollout is complete. The pod template cannot hold it: that is what changes.
 	annotationServing = "markdownview.fn.crossplane.io/serving"
 )
@@ -97,7 +97,8 @@ func (o observed) serving(desired string) string {
 	return last
 }
 
-// immutable returns whether an immutable ConfigMap is desired.
+// immutable returns whether the pods read something else than the ConfigMap that
+// changes in place.
 func (d *desired) immutable() bool {
 	return d.text != keyConfigMap || d.serving != keyConfigMap
 }

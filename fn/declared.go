@@ -44,7 +44,7 @@ func (req *request) readDeclared(schemas [][]byte) error {
 	if !req.view.asksForSchema() {
 		return nil
 	}
-	req.requiresSchema = req.capableOfSchemas
+	req.requiresSchema = req.capable(capabilitySchemas)
 	for _, encoded := range schemas {
 		e, err := wire.ReadEntry(encoded)
 		if err != nil {
@@ -99,22 +99,25 @@ func statusTypes() map[v1beta1.StatusField]string {
 // readCapabilities reads a field of capabilities. They are packed, but need not be.
 func (req *request) readCapabilities(f wire.Field) error {
 	if f.Type == protowire.VarintType {
-		req.capableOfSchemas = req.capableOfSchemas || f.Bits == capabilitySchemas
+		req.capabilities |= 1 << f.Bits
 	}
 	for rest := f.Bytes; len(rest) > 0; {
 		capability, n := protowire.ConsumeVarint(rest)
 		if n < 0 {
 			return protowire.ParseError(n)
 		}
-		req.capableOfSchemas = req.capableOfSchemas || capability == capabilitySchemas
+		req.capabilities |= 1 << capability
 		rest = rest[n:]
 	}
 
 	return nil
 }
 
-// writeRequirements writes that the schema of the XR is required.
-func writeRequirements(w *wire.Writer, v view) {
+// capable returns whether Crossplane has a capability.
+func (req *request) capable(capability int) bool { return req.capabilities&(1<<capability) != 0 }
+
+// writeSchema writes that the schema of the XR is required.
+func writeSchema(w *wire.Writer, v view) {
 	w.Message(requirementsSchemas, func() {
 		w.Message(2, func() {
 			w.Text(selectorKind, v.Kind)

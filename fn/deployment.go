@@ -30,11 +30,11 @@ const (
 )
 
 // deployment returns the Deployment of a view: mdBook, which builds the book
-// from a ConfigMap and serves it.
+// from a volume and serves it.
 //
 // A rollout adds a viewer before it takes one away, so a book that does not
 // build leaves the old viewers serving.
-func deployment(v view, o observed, configMap string, items []corev1.KeyToPath) *appsv1.Deployment {
+func deployment(v view, o observed, book corev1.Volume) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: v.metadata(v.viewerName(), nil),
@@ -50,7 +50,7 @@ func deployment(v view, o observed, configMap string, items []corev1.KeyToPath) 
 			Selector: &metav1.LabelSelector{MatchLabels: v.selector()},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: v.selector()},
-				Spec:       podSpec(v, o, configMap, items),
+				Spec:       podSpec(v, o, book),
 			},
 		},
 	}
@@ -85,7 +85,7 @@ func listenAddress(v view, o observed) string {
 	}
 }
 
-func podSpec(v view, o observed, configMap string, items []corev1.KeyToPath) corev1.PodSpec {
+func podSpec(v view, o observed, book corev1.Volume) corev1.PodSpec {
 	pod := corev1.PodSpec{
 		// A book can include any file of its container into a page.
 		AutomountServiceAccountToken: ptr.To(false),
@@ -104,12 +104,9 @@ func podSpec(v view, o observed, configMap string, items []corev1.KeyToPath) cor
 		ImagePullSecrets: v.input.ImagePullSecrets,
 		Containers:       []corev1.Container{container(v, o)},
 		Volumes: []corev1.Volume{
-			{Name: "markdowns", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-				LocalObjectReference: corev1.LocalObjectReference{Name: configMap},
-				Items:                items,
-			}}},
+			book,
 			{Name: "output", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-				SizeLimit: resource.NewQuantity(256<<20, resource.BinarySI),
+				SizeLimit: resource.NewQuantity(v.outputLimit(), resource.BinarySI),
 			}}},
 		},
 	}
@@ -118,6 +115,25 @@ func podSpec(v view, o observed, configMap string, items []corev1.KeyToPath) cor
 	}
 
 	return pod
+}
+
+// outputLimit is how many bytes mdBook may write.
+func (v view) outputLimit() int64 {
+	if len(v.Spec.MarkdownsFrom) > 0 {
+		return 2 << 30
+	}
+
+	return 256 << 20
+}
+
+// startSeconds is how long the first build may take: up to 15 s for the largest book
+// of one ConfigMap on little CPU, and no longer than Kubernetes waits for a rollout.
+func (v view) startSeconds() int32 {
+	if len(v.Spec.MarkdownsFrom) > 0 {
+		return 600
+	}
+
+	return 60
 }
 
 func container(v view, o observed) corev1.Container {
@@ -136,9 +152,8 @@ func container(v view, o observed) corev1.Container {
 		// mdBook writes an empty one, which fails on a read-only volume.
 		Env:   append([]corev1.EnvVar{{Name: "MDBOOK_BUILD__CREATE_MISSING", Value: "false"}}, v.Spec.Book.env()...),
 		Ports: []corev1.ContainerPort{{Name: portName, ContainerPort: 3000, Protocol: corev1.ProtocolTCP}},
-		// The port opens after the first build, which takes up to 15 s for the
-		// largest books on little CPU.
-		StartupProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 1, FailureThreshold: 60},
+		// The port opens after the first build.
+		StartupProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 1, FailureThreshold: v.startSeconds()},
 		// A rebuild empties the site for up to some seconds: three failures in
 		// a row are more than that.
 		ReadinessProbe: &corev1.Probe{ProbeHandler: get, PeriodSeconds: 5, TimeoutSeconds: 2, FailureThreshold: 3},
@@ -151,7 +166,7 @@ func container(v view, o observed) corev1.Container {
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
 		VolumeMounts: []corev1.VolumeMount{
-			{Name: "markdowns", MountPath: bookDir + "/src", ReadOnly: true},
+			{Name: v.Spec.volumeName(), MountPath: bookDir + "/src", ReadOnly: true},
 			{Name: "output", MountPath: bookDir + "/book"},
 		},
 	}

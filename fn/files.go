@@ -25,6 +25,8 @@ const (
 // it: those of the XR, and those that a template adds.
 type files struct {
 	spec spec
+	// shared are those of other ConfigMaps, which are mounted from there.
+	shared []sharedFiles
 	// extra is the ConfigMap with the files of a template alone.
 	extra *corev1.ConfigMap
 
@@ -40,9 +42,10 @@ type files struct {
 	summary string
 }
 
-func filesOf(s spec, extra *corev1.ConfigMap) *files {
+func filesOf(v view, extra *corev1.ConfigMap) *files {
+	s := v.Spec.spec
 	n := len(s.Markdowns) + len(s.Binaries) + 1
-	f := &files{spec: s, extra: extra, data: make(map[string]string, n), binaryData: map[string]string{}, keys: make(map[string]bool, n)}
+	f := &files{spec: s, shared: v.shared(), extra: extra, data: make(map[string]string, n), binaryData: map[string]string{}, keys: make(map[string]bool, n)}
 	maps.Copy(f.data, extra.Data)
 	for name, b := range extra.BinaryData {
 		f.binaryData[name] = base64.StdEncoding.EncodeToString(b)
@@ -124,15 +127,30 @@ func (f *files) book() book.Files {
 	for name := range f.extra.BinaryData {
 		b.Binaries = append(b.Binaries, name)
 	}
+	for _, s := range f.shared {
+		for key, text := range s.Data {
+			b.Markdowns[s.file(key)] = text
+		}
+		for key := range s.BinaryData {
+			b.Binaries = append(b.Binaries, s.file(key))
+		}
+	}
 
 	return b
 }
 
 // generatesSummary returns whether SUMMARY.md is generated.
 func (f *files) generatesSummary() bool {
-	_, ok := f.spec.Markdowns[summary]
+	if _, ok := f.spec.Markdowns[summary]; ok || f.spec.Summary != summaryAuto {
+		return false
+	}
 
-	return f.spec.Summary == summaryAuto && !ok
+	return !slices.ContainsFunc(f.shared, func(s sharedFiles) bool {
+		_, text := s.Data[summary]
+		_, binary := s.BinaryData[summary]
+
+		return s.path == "" && (text || binary)
+	})
 }
 
 // setSummary adds a generated SUMMARY.md.
@@ -145,13 +163,19 @@ func (f *files) setSummary(text string) {
 // check returns what is wrong with the files: errors, and what is served although
 // hardly anybody would want it. It reads all of them.
 func (f *files) check() (field.ErrorList, book.Problems) {
-	var errs field.ErrorList
+	if f.spec.bookImage() != nil {
+		return nil, book.Problems{}
+	}
+	errs := f.validateShared()
 	for name, text := range f.spec.Binaries {
 		if _, err := base64.StdEncoding.DecodeString(text); err != nil && len(errs) <= maxFiles {
 			errs = append(errs, field.Invalid(field.NewPath("spec", "binaries").Key(short(name)), field.OmitValueType{}, "must be text in base64"))
 		}
 	}
 	b, at := f.book(), field.NewPath("spec", "markdowns")
+	if len(f.shared) > 0 {
+		at = field.NewPath("spec")
+	}
 	if f.generatesSummary() {
 		b.Markdowns[summary] = f.summary
 		if f.spec.size()+len(f.summary) > maxBytes {
@@ -176,7 +200,7 @@ func (s spec) validateFiles(at *field.Path) field.ErrorList {
 	markdowns, binaries := at.Child("markdowns"), at.Child("binaries")
 	all := len(s.Markdowns) + len(s.Binaries)
 	switch {
-	case len(s.Markdowns) == 0:
+	case len(s.Markdowns)+len(s.MarkdownsFrom) == 0:
 		return field.ErrorList{field.Required(markdowns, messageEmpty)}
 	case len(s.Markdowns) > maxFiles:
 		return field.ErrorList{field.TooMany(markdowns, len(s.Markdowns), maxFiles)}
@@ -185,7 +209,8 @@ func (s spec) validateFiles(at *field.Path) field.ErrorList {
 	}
 
 	var errs field.ErrorList
-	if _, ok := s.Markdowns[summary]; !ok && s.Summary != summaryAuto {
+	// Of the files in other ConfigMaps nothing is known here.
+	if _, ok := s.Markdowns[summary]; !ok && s.Summary != summaryAuto && len(s.MarkdownsFrom) == 0 {
 		errs = append(errs, field.Required(markdowns, messageSummary))
 	}
 	if _, ok := s.Binaries[summary]; ok {

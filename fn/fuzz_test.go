@@ -163,7 +163,7 @@ func checkText(t *testing.T, name, text string) {
 	if isFatal(rsp) {
 		t.Fatalf("law 7: file %q is rejected: %v", name, rsp.GetResults())
 	}
-	if got, ok := fileOf(rsp, name); !ok || got != text {
+	if got, ok := fileOf(t, rsp, name); !ok || got != text {
 		t.Errorf("law 7: file %q changed", name)
 	}
 }

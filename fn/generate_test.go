@@ -28,6 +28,7 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	}
 
 	c := newCluster(t, view, input)
+	c.shared = s.Shared()
 	for _, key := range slices.Concat(ours, optional) {
 		if s.Maybe(4) {
 			continue
@@ -43,10 +44,32 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	}
 	c.remember(s)
 	req := c.request()
+	requirements(s, req)
 	pipeline(t, s, req)
 	schemas(t, s, req)
 
 	return req
+}
+
+// requirements leaves out ConfigMaps that Crossplane has not sent yet, or that do not
+// exist, or gives them other files.
+func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
+	for _, key := range slices.Sorted(maps.Keys(req.GetRequiredResources())) {
+		switch s.Below(12) {
+		case 8:
+			delete(req.RequiredResources, key)
+		case 9:
+			req.RequiredResources[key] = nil
+		case 10:
+			req.RequiredResources[key].Items[0].Resource.Fields["data"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{
+				sample.Pick(s, "SUMMARY.md", "page.md", "img", "more"): structpb.NewStringValue(s.Text()),
+			}})
+		case 11:
+			req.RequiredResources[key].Items[0].Resource.Fields["metadata"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{
+				"namespace": structpb.NewStringValue("kube-system"), "name": structpb.NewStringValue(strings.TrimPrefix(key, "configmap/")),
+			}})
+		}
+	}
 }
 
 // schemas adds what a newer Crossplane sends: its capabilities, and the schema that
@@ -57,7 +80,7 @@ func schemas(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	if s.Maybe(2) {
 		return
 	}
-	req.Meta.Capabilities = []fnv1.Capability{fnv1.Capability_CAPABILITY_CAPABILITIES, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS}
+	req.Meta.Capabilities = append(req.Meta.Capabilities, fnv1.Capability_CAPABILITY_CAPABILITIES, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS)
 	properties := object{"conditions": object{"type": "array"}}
 	for _, name := range []string{"status", "url", "replicas", "observedGeneration"} {
 		if s.Maybe(2) {
@@ -95,6 +118,7 @@ func dress(s *sample.Source, view, input object) {
 // observe puts a composed resource into the cluster, in any state.
 func (c *cluster) observe(s *sample.Source, key string) {
 	earlier := newCluster(c.t, c.xr, c.input)
+	earlier.shared = c.shared
 	if s.Maybe(3) {
 		child(earlier.xr, "spec")["markdowns"] = book("earlier")
 	}

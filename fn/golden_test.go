@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 // requested change nothing: law 5 across releases.
 func TestGoldenSettled(t *testing.T) {
 	all := goldenRequests(t)
-	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "route-available", "ingress-available", "nested-available", "generated-available", "incomplete-available"} {
+	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "route-available", "ingress-available", "nested-available", "generated-available", "incomplete-available", "from-available", "book-image-available"} {
 		req, ok := all[name]
 		if !ok {
 			t.Fatalf("there is no golden request %s", name)
@@ -97,6 +97,7 @@ func scenarios(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	maps.Copy(out, invalid(t))
 	maps.Copy(out, delivered(t))
 	maps.Copy(out, books(t))
+	maps.Copy(out, elsewhere(t))
 
 	return out
 }
@@ -210,6 +211,35 @@ func books(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	out["incomplete-available"] = c.request()
 	c.edit(func(spec object) { child(spec, "markdowns")["SUMMARY.md"] = "- [Page](pages.md)\n- text\n" })
 	out["broken-summary-and-live"] = c.request()
+
+	return out
+}
+
+// elsewhere are books with content from elsewhere.
+func elsewhere(t *testing.T) map[string]*fnv1.RunFunctionRequest {
+	t.Helper()
+
+	out := map[string]*fnv1.RunFunctionRequest{}
+	c := newCluster(t, viewOf(object{
+		"markdowns":     object{"SUMMARY.md": "- [Guide](guide/a.md)\n"},
+		"markdownsFrom": []any{object{"configMap": object{"name": "guide"}, "path": "guide"}},
+	}), inputWith(object{"allowedBookImages": []any{"registry.example.com/books/*"}}))
+	out["from-missing"] = c.request()
+	c.shared = map[string]object{"guide": {"data": object{"a.md": "# A\n![](b.png)"}, "binaryData": object{"b.png": "iVBORw0KGgo="}}}
+	out["from-first"] = c.request()
+	out["from-not-sent"] = c.request()
+	out["from-not-sent"].RequiredResources = nil
+	c.settle()
+	out["from-available"] = c.request()
+	delete(c.shared, "guide")
+	out["from-deleted"] = c.request()
+	c.edit(func(spec object) {
+		delete(spec, "markdowns")
+		spec["markdownsFrom"] = []any{object{"image": object{"reference": "registry.example.com/books/guide:v1", "pullPolicy": "Always"}}}
+	})
+	out["book-image-first"] = c.request()
+	c.settle()
+	out["book-image-available"] = c.request()
 
 	return out
 }

@@ -44,7 +44,7 @@ const (
 // Results returns every severity and reason that a result can have.
 func Results() []Result {
 	var all []Result
-	for _, reason := range []string{ReasonPanic, ReasonResponseTooLarge, ReasonInvalidSpec, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict} {
+	for _, reason := range []string{ReasonPanic, ReasonResponseTooLarge, ReasonInvalidSpec, ReasonConfigMapNotFound, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict} {
 		all = append(all, Result{severityFatal, reason})
 	}
 	for _, reason := range []string{ReasonApplyFailed, ReasonMissing, ReasonPaused, ReasonReplicaFailure, ReasonProgressDeadlineExceeded, ReasonRouteNotAccepted, ReasonIncomplete} {
@@ -77,6 +77,11 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	}
 }
 
+// fatal returns whether the pipeline stops.
+func (v verdict) fatal() bool {
+	return slices.ContainsFunc(v.events, func(e event) bool { return e.severity == severityFatal })
+}
+
 // transitions returns an event for each condition that turns true, or false where
 // that is what is reported. A steady state has none.
 func transitions(v view, now []condition) []event {
@@ -106,6 +111,18 @@ func judgeInvalid(v view, o observed, p problems) verdict {
 		events: []event{{severityFatal, p.reason(), fmt.Sprintf("cannot compose %s %q: %s",
 			line(cmp.Or(v.Kind, "XR")), short(v.Metadata.Name), why)}},
 	}
+}
+
+// judgeWaiting returns the verdict for a view whose ConfigMaps Crossplane sends with
+// the next call, whose response replaces this one.
+func judgeWaiting(v view, o observed) verdict {
+	complete, _ := v.last.complete()
+
+	return verdict{conditions: []condition{
+		available(v, o.deployment, nil),
+		{TypeDegraded, statusTrue, ReasonConfigMapNotFound, "Crossplane has not sent the ConfigMaps of spec.markdownsFrom yet"},
+		complete,
+	}}
 }
 
 // judgePanic returns the verdict for a call that panicked.

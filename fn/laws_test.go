@@ -52,7 +52,7 @@ func isOurs(key string) bool {
 	return isText(key) || slices.Contains(ours, key) || slices.Contains(optional, key)
 }
 
-// textOf returns the key of the ConfigMap that the desired pods read.
+// textOf returns the key of the ConfigMap that the desired pods read, or "image".
 func textOf(rsp *fnv1.RunFunctionResponse) string {
 	d := rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap()
 	template := child(child(d, "spec"), "template")
@@ -75,7 +75,9 @@ func TestSamplesAreAccepted(t *testing.T) {
 		view, input := s.View(), s.Input()
 		// An Input may well not allow the image.
 		delete(child(view, "spec"), "viewerImage")
-		if rsp := checkLaws(t, newCluster(t, view, input).request()); isFatal(rsp) {
+		c := newCluster(t, view, input)
+		c.shared = s.Shared()
+		if rsp := checkLaws(t, c.request()); isFatal(rsp) {
 			t.Errorf("law 4: sample %d is rejected: %v", seed, rsp.GetResults())
 		}
 	}
@@ -96,12 +98,18 @@ func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResp
 
 		return rsp
 	}
+	lawRequirements(t, req, rsp)
+	if waits(req) {
+		lawWaits(t, req, rsp)
+
+		return rsp
+	}
 	lawNothingLost(t, req, rsp)
 	lawKubernetes(t, req, rsp)
 	lawByteExact(t, req, rsp)
+	lawShared(t, req, rsp)
 	lawAgree(t, req, rsp)
 	lawSilent(t, req, rsp)
-	lawRequirements(t, req, rsp)
 
 	return rsp
 }
@@ -120,13 +128,13 @@ func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 	reasons := map[string][]string{
 		"Available/STATUS_CONDITION_TRUE":  {fn.ReasonAvailable, fn.ReasonRollingOut, fn.ReasonScaledToZero},
 		"Available/STATUS_CONDITION_FALSE": {fn.ReasonCreating, fn.ReasonUnavailable},
-		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict, fn.ReasonApplyFailed, fn.ReasonMissing, fn.ReasonPaused, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded, fn.ReasonRouteNotAccepted},
+		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonConfigMapNotFound, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict, fn.ReasonApplyFailed, fn.ReasonMissing, fn.ReasonPaused, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded, fn.ReasonRouteNotAccepted},
 		"Degraded/STATUS_CONDITION_FALSE":  {fn.ReasonAsExpected},
 
 		"BookComplete/STATUS_CONDITION_TRUE":  {fn.ReasonComplete},
 		"BookComplete/STATUS_CONDITION_FALSE": {fn.ReasonIncomplete},
 	}
-	if isFatal(rsp) {
+	if isFatal(rsp) || waits(req) || bookImage(req) != "" {
 		reasons["BookComplete/STATUS_CONDITION_UNKNOWN"] = []string{fn.ReasonNotChecked}
 	}
 	var types []string
@@ -192,7 +200,7 @@ func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 		t.Errorf("law 3: %d results beside a fatal one", len(rsp.GetResults())-1)
 	}
 	degraded := rsp.GetConditions()[1]
-	if !slices.Contains([]string{fn.ReasonInvalidSpec, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict}, degraded.GetReason()) || degraded.GetReason() != rsp.GetResults()[0].GetReason() {
+	if !slices.Contains([]string{fn.ReasonInvalidSpec, fn.ReasonConfigMapNotFound, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict}, degraded.GetReason()) || degraded.GetReason() != rsp.GetResults()[0].GetReason() {
 		t.Errorf("law 3: fatal result %v with condition %v", rsp.GetResults()[0], degraded)
 	}
 	if !proto.Equal(req.GetDesired(), rsp.GetDesired()) {
@@ -200,6 +208,35 @@ func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	}
 	if !proto.Equal(req.GetContext(), rsp.GetContext()) {
 		t.Error("law 3: the context changed")
+	}
+}
+
+// waits returns whether a request lacks a ConfigMap that the spec names, which
+// Crossplane sends with the next call.
+func waits(req *fnv1.RunFunctionRequest) bool {
+	return slices.ContainsFunc(namedConfigMaps(req), func(name string) bool {
+		_, sent := req.GetRequiredResources()["configmap/"+name]
+
+		return !sent
+	})
+}
+
+// bookImage returns the image that holds the book.
+func bookImage(req *fnv1.RunFunctionRequest) string {
+	for _, from := range specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues() {
+		return from.GetStructValue().GetFields()["image"].GetStructValue().GetFields()["reference"].GetStringValue()
+	}
+
+	return ""
+}
+
+// lawWaits is law 3 for a request whose response Crossplane drops: it changes
+// nothing.
+func lawWaits(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	if !proto.Equal(req.GetDesired(), rsp.GetDesired()) || !proto.Equal(req.GetContext(), rsp.GetContext()) || len(rsp.GetResults()) > 0 {
+		t.Errorf("law 3: a response that only requires ConfigMaps has more: %v", rsp)
 	}
 }
 
@@ -213,7 +250,11 @@ func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFun
 			t.Errorf("law 3: resource %q of another function changed", key)
 		}
 	}
-	for _, key := range []string{textOf(rsp), "deployment", "service"} {
+	required := []string{textOf(rsp), "deployment", "service"}
+	if bookImage(req) != "" {
+		required = required[1:]
+	}
+	for _, key := range required {
 		if rsp.GetDesired().GetResources()[key] == nil {
 			t.Errorf("law 3: resource %q is missing", key)
 		}
@@ -284,7 +325,10 @@ func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	t.Helper()
 
 	text := textOf(rsp)
-	if immutable := req.GetInput().GetFields()["immutableConfigMaps"].GetBoolValue(); immutable != (text != "configmap") {
+	if (bookImage(req) != "") != (text == "image") {
+		t.Errorf("law 3: the pods read %s with the image %q", text, bookImage(req))
+	}
+	if immutable := req.GetInput().GetFields()["immutableConfigMaps"].GetBoolValue(); text != "image" && immutable != (text != "configmap") {
 		t.Errorf("law 3: the pods read %s with immutableConfigMaps %t", text, immutable)
 	}
 	others := 0
@@ -325,6 +369,9 @@ func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunc
 
 	cm, d, s := &corev1.ConfigMap{}, &appsv1.Deployment{}, &corev1.Service{}
 	for key, into := range map[string]metav1.Object{textOf(rsp): cm, "deployment": d, "service": s} {
+		if key == "image" {
+			continue
+		}
 		desired := rsp.GetDesired().GetResources()[key].GetResource()
 		b := lawDecodes(t, key, desired, into)
 		// YAML takes a second for a large book.
@@ -510,7 +557,7 @@ func lawByteExact(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunct
 		if _, null := text.GetKind().(*structpb.Value_NullValue); null || text.GetKind() == nil {
 			continue
 		}
-		if got, ok := fileOf(rsp, name); !ok || got != text.GetStringValue() {
+		if got, ok := fileOf(t, rsp, name); !ok || got != text.GetStringValue() {
 			t.Errorf("law 7: file %q is not the same", name)
 		}
 	}
@@ -519,30 +566,83 @@ func lawByteExact(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunct
 		if _, null := text.GetKind().(*structpb.Value_NullValue); null || text.GetKind() == nil {
 			continue
 		}
-		if got, ok := fileOf(rsp, name); !ok || err != nil || got != string(want) {
+		if got, ok := fileOf(t, rsp, name); !ok || err != nil || got != string(want) {
 			t.Errorf("law 7: binary %q is not the same", name)
 		}
 	}
 }
 
-// fileOf returns what a viewer reads in a file of the book: where the volume has
-// items, it shows them alone.
-func fileOf(rsp *fnv1.RunFunctionResponse, name string) (string, bool) {
+// lawShared is law 7 for the files of other ConfigMaps, and for an image: the pods
+// mount them.
+func lawShared(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	v := volumeOf(t, rsp)
+	if image := bookImage(req); image != "" {
+		if named, err := reference.ParseNormalizedNamed(image); v.Image == nil || err != nil || v.Image.Reference != named.String() {
+			t.Errorf("law 7: volume %v of image %s", v, image)
+		}
+	}
+	mounted := map[string]string{}
+	if v.Projected != nil {
+		for _, source := range v.Projected.Sources[1:] {
+			for _, item := range source.ConfigMap.Items {
+				mounted[item.Path] = source.ConfigMap.Name + "/" + item.Key
+			}
+		}
+	}
+	files := 0
+	for _, from := range specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues() {
+		name := from.GetStructValue().GetFields()["configMap"].GetStructValue().GetFields()["name"].GetStringValue()
+		for _, r := range req.GetRequiredResources()["configmap/"+name].GetItems() {
+			for _, kind := range []string{"data", "binaryData"} {
+				for key := range r.GetResource().GetFields()[kind].GetStructValue().GetFields() {
+					files++
+					path := strings.TrimPrefix(from.GetStructValue().GetFields()["path"].GetStringValue()+"/"+key, "/")
+					if mounted[path] != name+"/"+key {
+						t.Errorf("law 7: file %s of ConfigMap %s is mounted from %q", path, name, mounted[path])
+					}
+				}
+			}
+		}
+	}
+	if files != len(mounted) {
+		t.Errorf("law 7: %d files of other ConfigMaps are mounted, want %d: %v", len(mounted), files, mounted)
+	}
+}
+
+// volumeOf returns the volume with the book.
+func volumeOf(t testing.TB, rsp *fnv1.RunFunctionResponse) corev1.VolumeSource {
+	t.Helper()
+
 	d := &appsv1.Deployment{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap(), d); err != nil {
-		return "", false
+		t.Fatalf("law 4: cannot decode the Deployment: %v", err)
 	}
-	for _, v := range d.Spec.Template.Spec.Volumes {
-		if v.Name != "markdowns" || v.ConfigMap == nil || len(v.ConfigMap.Items) == 0 {
-			continue
-		}
-		i := slices.IndexFunc(v.ConfigMap.Items, func(item corev1.KeyToPath) bool { return item.Path == name })
+	i := slices.IndexFunc(d.Spec.Template.Spec.Volumes, func(v corev1.Volume) bool { return strings.HasPrefix(v.Name, "markdowns") })
+	if i < 0 {
+		return corev1.VolumeSource{}
+	}
+
+	return d.Spec.Template.Spec.Volumes[i].VolumeSource
+}
+
+// fileOf returns what a viewer reads in a file of the book: where the volume has
+// items, it shows them alone.
+func fileOf(t testing.TB, rsp *fnv1.RunFunctionResponse, name string) (string, bool) {
+	var items []corev1.KeyToPath
+	switch v := volumeOf(t, rsp); {
+	case v.ConfigMap != nil:
+		items = v.ConfigMap.Items
+	case v.Projected != nil:
+		items = v.Projected.Sources[0].ConfigMap.Items
+	}
+	if len(items) > 0 {
+		i := slices.IndexFunc(items, func(item corev1.KeyToPath) bool { return item.Path == name })
 		if i < 0 {
 			return "", false
 		}
-		name = v.ConfigMap.Items[i].Key
-
-		break
+		name = items[i].Key
 	}
 	cm := rsp.GetDesired().GetResources()[textOf(rsp)].GetResource().GetFields()
 	if text, ok := cm["data"].GetStructValue().GetFields()[name].GetKind().(*structpb.Value_StringValue); ok {
@@ -658,16 +758,29 @@ func isOurGroup(req *fnv1.RunFunctionRequest) bool {
 }
 
 // lawRequirements is part of law 8: the schema of an XR is required where nothing
-// else says which status fields it declares, in every response.
+// else says which status fields it declares, in every response. So are the ConfigMaps
+// that the spec names, in the namespace of the pods alone.
 func lawRequirements(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
-	var want *fnv1.Requirements
+	want := &fnv1.Requirements{}
 	_, listed := req.GetInput().GetFields()["statusFields"].GetKind().(*structpb.Value_ListValue)
 	if slices.Contains(req.GetMeta().GetCapabilities(), fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS) && !listed && !isOurGroup(req) {
-		want = &fnv1.Requirements{Schemas: map[string]*fnv1.SchemaSelector{
+		want.Schemas = map[string]*fnv1.SchemaSelector{
 			"xr": {ApiVersion: observedXR(req)["apiVersion"].GetStringValue(), Kind: observedXR(req)["kind"].GetStringValue()},
-		}}
+		}
+	}
+	for _, name := range namedConfigMaps(req) {
+		if want.Resources == nil {
+			want.Resources = map[string]*fnv1.ResourceSelector{}
+		}
+		namespace := namespaceOf(req.GetObserved().GetComposite().GetResource().AsMap(), req.GetInput().AsMap())
+		want.Resources["configmap/"+name] = &fnv1.ResourceSelector{
+			ApiVersion: "v1", Kind: "ConfigMap", Namespace: &namespace, Match: &fnv1.ResourceSelector_MatchName{MatchName: name},
+		}
+	}
+	if proto.Equal(want, &fnv1.Requirements{}) {
+		want = nil
 	}
 	if diff := cmp.Diff(want, rsp.GetRequirements(), protocmp.Transform()); diff != "" {
 		t.Errorf("law 8: requirements: -want, +got:\n%s", diff)

@@ -296,9 +296,10 @@ func live(t testing.TB, s *sample.Source) {
 
 	view, input := s.View(), s.Input()
 	delete(input, "allowedImages")
-	// Large books have tests of their own: this one is about states.
-	child(view, "spec")["markdowns"] = book(s.Text())
 	c := newCluster(t, view, input)
+	c.shared = s.Shared()
+	// Large books have tests of their own: this one is about states.
+	c.write(s.Text())
 	for range 2 + s.Below(8) {
 		c.happen(s)
 		if s.Maybe(3) {
@@ -316,26 +317,51 @@ func live(t testing.TB, s *sample.Source) {
 	// Whatever happened, the book is ready at the end.
 	clear(c.stuck)
 	c.quota = false
-	c.edit(func(spec object) { spec["markdowns"] = book("the end") })
+	c.shared = s.Shared()
+	c.write("the end")
 	p := c.settle()
 	if !p.ready[len(p.ready)-1] {
 		t.Errorf("law 5: not ready at the end: %v", p)
 	}
 }
 
+// write changes the text of the book, as a user does.
+func (c *cluster) write(text string) {
+	c.edit(func(spec object) {
+		spec["markdowns"] = book(text)
+		if from, ok := spec["markdownsFrom"].([]any); ok && from[0].(object)["image"] != nil {
+			delete(spec, "markdownsFrom")
+		}
+	})
+}
+
 // happen makes one random change.
 func (c *cluster) happen(s *sample.Source) {
-	switch s.Below(10) {
+	switch s.Below(13) {
+	case 10:
+		c.edit(func(spec object) {
+			delete(spec, "markdowns")
+			delete(spec, "binaries")
+			delete(spec, "summary")
+			spec["markdownsFrom"] = []any{s.BookImage()}
+		})
+	case 11:
+		c.shared = s.Shared()
+		c.edit(func(spec object) {
+			spec["markdowns"], spec["markdownsFrom"] = book(s.Text()), []any{object{"configMap": object{"name": "guide"}, "path": "shared"}}
+		})
+	case 12:
+		delete(c.shared, "guide")
 	case 8:
 		c.drain()
 	case 9:
 		// Crossplane ends while it applies.
-		c.edit(func(spec object) { spec["markdowns"] = book(s.Text()) })
+		c.write(s.Text())
 		c.interrupted = 1 + s.Below(3)
 		c.reconcile()
 		c.interrupted = 0
 	case 0:
-		c.edit(func(spec object) { spec["markdowns"] = book(s.Text()) })
+		c.write(s.Text())
 	case 1:
 		c.edit(func(spec object) { spec["replicas"] = float64(1 + s.Below(5)) })
 	case 2:

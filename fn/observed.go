@@ -265,9 +265,9 @@ func (o *observedDeployment) revision() string {
 }
 
 // configMap returns the resource key of the ConfigMap that pods of the current spec
-// read.
+// read, or textImage.
 func (o *observedDeployment) configMap() string {
-	if key := o.Spec.Template.Metadata.Annotations.ConfigMap; isSerialKey(key) {
+	if key := o.Spec.Template.Metadata.Annotations.ConfigMap; isSerialKey(key) || key == textImage {
 		return key
 	}
 

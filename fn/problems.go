@@ -17,7 +17,7 @@ type problem struct {
 type problems []problem
 
 // blame is the order of the reasons for problems: that of several is the first.
-var blame = [...]string{ReasonInvalidSpec, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict}
+var blame = [...]string{ReasonInvalidSpec, ReasonConfigMapNotFound, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict}
 
 func problemsOf(reason string, errs field.ErrorList) problems {
 	out := make(problems, len(errs))

@@ -17,6 +17,7 @@ const (
 	requestDesired  = 3
 	requestInput    = 4
 	requestContext  = 5
+	requestRequired = 8
 	requestSchemas  = 9
 
 	metaTag          = 1
@@ -36,9 +37,10 @@ type request struct {
 	observed observed
 	pipeline pipeline
 
-	// capableOfSchemas is whether Crossplane sends the schemas that a response
-	// requires, and requiresSchema whether ours requires that of the XR.
-	capableOfSchemas, requiresSchema bool
+	// capabilities has a bit for each capability of Crossplane.
+	capabilities uint64
+	// requiresSchema is whether the response requires the schema of the XR.
+	requiresSchema bool
 
 	// problems are the values that cannot be read.
 	problems problems
@@ -70,8 +72,9 @@ type composite struct {
 type envelope struct {
 	meta, observed, desired, input, context []byte
 
-	// schemas are the encoded entries of the required schemas.
-	schemas [][]byte
+	// resources and schemas are the encoded entries of the required resources and
+	// schemas.
+	resources, schemas [][]byte
 }
 
 func open(message []byte) (envelope, error) {
@@ -94,6 +97,8 @@ func open(message []byte) (envelope, error) {
 			e.input = wire.Merge(e.input, f.Bytes)
 		case requestContext:
 			e.context = wire.Merge(e.context, f.Bytes)
+		case requestRequired:
+			e.resources = append(e.resources, f.Bytes)
 		case requestSchemas:
 			e.schemas = append(e.schemas, f.Bytes)
 		}
@@ -116,6 +121,7 @@ func read(message []byte) (request, error) {
 		req.readDesired,
 		func() error { return req.readInput(e.input) },
 		func() error { return req.readDeclared(e.schemas) },
+		func() error { return req.readSent(e.resources) },
 	} {
 		if err := step(); err != nil {
 			return req, err

@@ -79,8 +79,8 @@ func respond(req request, d *desired, v verdict) Response {
 	for _, c := range slices.Backward(v.conditions) {
 		w.Message(responseConditions, func() { writeCondition(&w, c) })
 	}
-	if req.requiresSchema && d != nil {
-		w.Message(responseRequirements, func() { writeRequirements(&w, req.view) })
+	if requires := req.requiresSchema || len(req.view.required()) > 0; requires && !v.fatal() {
+		w.Message(responseRequirements, func() { writeRequirements(&w, req) })
 	}
 	if req.pipeline.context != nil {
 		w.Bytes(responseContext, req.pipeline.context)
@@ -102,6 +102,14 @@ func respond(req request, d *desired, v verdict) Response {
 	rsp.Parts = w.Parts()
 
 	return rsp
+}
+
+// writeRequirements writes what Crossplane is to send.
+func writeRequirements(w *wire.Writer, req request) {
+	if req.requiresSchema {
+		writeSchema(w, req.view)
+	}
+	writeRequired(w, req.view)
 }
 
 func writeDuration(w *wire.Writer, d time.Duration) {

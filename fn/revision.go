@@ -15,17 +15,26 @@ import (
 const annotationRevision = "markdownview.fn.crossplane.io/revision"
 
 // revision returns 16 hexadecimal digits that stand for the content of a
-// ConfigMap and for a pod template, as they are encoded.
+// ConfigMap, of other ConfigMaps and for a pod template, as they are encoded.
 //
 // The hash need not withstand an attack: whoever could make two books alike is
 // who writes the book. SHA-256 of a large book would take a fifth of a call.
-func revision(cm *composedConfigMap, template podTemplate) string {
-	var w wire.Writer
-	w.Object(&struct {
+func revision(cm *composedConfigMap, shared []sharedFiles, template podTemplate) string {
+	type content struct {
 		BinaryData map[string]string `json:"binaryData"`
 		Data       map[string]string `json:"data"`
-		Template   podTemplate       `json:"template"`
-	}{cm.BinaryData, cm.Data, template})
+	}
+	others := make([]content, len(shared))
+	for i, s := range shared {
+		others[i] = content{s.BinaryData, s.Data}
+	}
+	var w wire.Writer
+	w.Object(&struct {
+		content `json:",inline"`
+
+		Shared   []content   `json:"shared"`
+		Template podTemplate `json:"template"`
+	}{content{cm.BinaryData, cm.Data}, others, template})
 
 	return fmt.Sprintf("%016x", hashed(w.Parts()))
 }
@@ -58,7 +67,7 @@ func encodeDeployment(d *desired) (encoded *encodedDeployment, rev string) {
 	if d.text != keyConfigMap {
 		text = &composedConfigMap{}
 	}
-	rev = revision(text, encoded.Spec.Template)
+	rev = revision(text, d.shared, encoded.Spec.Template)
 	metav1.SetMetaDataAnnotation(&encoded.Spec.Template.Metadata, annotationRevision, rev)
 
 	return encoded, rev

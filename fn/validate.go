@@ -40,9 +40,11 @@ func validate(req request) problems {
 	v := req.view
 	p := slices.Concat(req.problems, problemsOf(ReasonInvalidSpec, v.validate()))
 	p = append(p, problemsOf(ReasonInvalidInput, v.validateInput(field.NewPath("input")))...)
-	if len(p) > 0 && v.input.Templates.ConfigMap == nil && len(v.Spec.validateFiles(field.NewPath("spec"))) == 0 {
+	missing := req.missingSources()
+	p = append(p, missing...)
+	if len(p) > 0 && len(missing) == 0 && !v.waits() && v.input.Templates.ConfigMap == nil && len(v.Spec.validateFiles(field.NewPath("spec"))) == 0 {
 		// Otherwise compose finds them, together with the files of a template.
-		f := filesOf(v.Spec.spec, &corev1.ConfigMap{})
+		f := filesOf(v, &corev1.ConfigMap{})
 		if f.generatesSummary() {
 			f.setSummary(book.Summary(f.book()))
 		}
@@ -57,6 +59,7 @@ func validate(req request) problems {
 func (v view) validate() field.ErrorList {
 	errs := v.validateMetadata()
 	errs = append(errs, v.Spec.validate(field.NewPath("spec"))...)
+	errs = append(errs, v.validateSources()...)
 	errs = append(errs, v.validateHost()...)
 	errs = append(errs, v.validateSecret()...)
 	if v.Spec.ViewerImage != "" && v.input.AllowedImages != nil && !allowed(v.Spec.ViewerImage, v.input.AllowedImages) {
@@ -153,6 +156,9 @@ func (v view) validateInput(at *field.Path) field.ErrorList {
 	}
 	for i, p := range in.AllowedImages {
 		errs = append(errs, validatePattern(p, at.Child("allowedImages").Index(i))...)
+	}
+	for i, p := range in.AllowedBookImages {
+		errs = append(errs, validatePattern(p, at.Child("allowedBookImages").Index(i))...)
 	}
 	if in.Resources != nil {
 		errs = append(errs, validateResources(*in.Resources, at.Child("resources"))...)

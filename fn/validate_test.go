@@ -138,7 +138,7 @@ func TestValidate(t *testing.T) {
 				`input.statusFields[1]: Unsupported value: "phase": supported values: "status", "replicas", "readyReplicas", "selector", "observedGeneration", "url"`,
 				`input.ttl: Invalid value: "-1s": must not be negative`,
 				`input.listenAddress: Unsupported value: "localhost": supported values: "0.0.0.0", "::"`,
-				"input.typo: Forbidden: unknown field: use one of allowedHosts, allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, immutableConfigMaps, ingress, kind, labels, listenAddress, metadata, namespace, podDisruptionBudget, resources, route, server, service, statusFields, templates, ttl, viewerImage",
+				"input.typo: Forbidden: unknown field: use one of allowedBookImages, allowedHosts, allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, immutableConfigMaps, ingress, kind, labels, listenAddress, metadata, namespace, podDisruptionBudget, resources, route, server, service, statusFields, templates, ttl, viewerImage",
 				`input.viewerImage: Invalid value: "A": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`,
 			},
 		},
@@ -243,6 +243,7 @@ func TestXRD(t *testing.T) {
 		want := map[string]string{
 			"markdowns":               "object of string",
 			"binaries":                "object of string",
+			"markdownsFrom":           "array",
 			"summary":                 "string",
 			"book":                    "object",
 			"book.title":              "string",
@@ -286,7 +287,7 @@ func TestXRD(t *testing.T) {
 	})
 
 	t.Run("Messages", func(t *testing.T) {
-		for _, message := range []string{messageEmpty, messageSummary, messageBinary, messageSize, messageSizes} {
+		for _, message := range []string{messageEmpty, messageSummary, messageBinary, messageSize, messageSizes, messageSource, messageImage, messageImagePath, messageImageSummary} {
 			if !strings.Contains(string(b), "message: '"+message+"'") {
 				t.Errorf("The XRD rejects the same error with another message than %q", message)
 			}

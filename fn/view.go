@@ -52,6 +52,9 @@ type spec struct {
 	Markdowns map[string]string `json:"markdowns"`
 	// Binaries maps the name of each other file to its content in base64.
 	Binaries map[string]string `json:"binaries"`
+	// MarkdownsFrom are ConfigMaps that have files of the book too, or the image that
+	// has all of them.
+	MarkdownsFrom []source `json:"markdownsFrom"`
 	// Summary is Required or Auto. Empty means Required.
 	Summary string `json:"summary"`
 	// Book has the settings of mdBook.
@@ -75,6 +78,9 @@ type view struct {
 	// declared are the status fields that the schema of the XR declares. Nil means
 	// all.
 	declared []v1beta1.StatusField
+	// sent are the ConfigMaps that the spec names and that Crossplane has sent, by
+	// name. One that does not exist is nil.
+	sent map[string]*observedConfigMap
 }
 
 // logValues identify a view in a log.

@@ -37,6 +37,12 @@ type Input struct {
 	// +optional
 	AllowedImages []string `json:"allowedImages,omitempty"`
 
+	// AllowedBookImages are patterns like allowedImages; an image of
+	// spec.markdownsFrom must match one of them. The pods pull it with their
+	// imagePullSecrets. Absent or empty allows none.
+	// +optional
+	AllowedBookImages []string `json:"allowedBookImages,omitempty"`
+
 	// ListenAddress is the address at which mdBook listens: "0.0.0.0" serves IPv4,
 	// "::" serves IPv6 and IPv4. Defaults to "::" where the Service has an IPv6
 	// address, and to "0.0.0.0" elsewhere. mdBook does not start with "::" on a

@@ -36,6 +36,7 @@ func (s *Source) Input() map[string]any {
 	}
 	set("templates", s.templates(in["server"] != nil))
 	set("allowedImages", []any{"docker.io/*/*", "ghcr.io/o/mdbook", "registry.example.com/*/*/*", "*/mdbook", "localhost/mdbook:*"})
+	in["allowedBookImages"] = []any{"registry.example.com/team/book"}
 	set("metadata", map[string]any{"name": "input"})
 
 	return in

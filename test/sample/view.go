@@ -59,8 +59,55 @@ func (s *Source) Spec() map[string]any {
 	if s.Maybe(2) {
 		spec["resources"] = s.Resources()
 	}
+	switch s.Below(8) {
+	case 6:
+		spec["markdownsFrom"] = s.configMaps()
+	case 7:
+		delete(spec, "markdowns")
+		delete(spec, "binaries")
+		delete(spec, "summary")
+		spec["markdownsFrom"] = []any{s.BookImage()}
+	}
 
 	return spec
+}
+
+// configMaps returns what names the ConfigMaps of Shared.
+func (s *Source) configMaps() []any {
+	var from []any
+	for _, name := range []string{"guide", "more.files"} {
+		entry := map[string]any{"configMap": map[string]any{"name": name}}
+		if path := Pick(s, "", "from/"+name, "第一章", "deep/"+strings.Repeat("d/", 29)+name); path != "" {
+			entry["path"] = path
+		}
+		from = append(from, entry)
+	}
+
+	return from
+}
+
+// Shared returns the data and binaryData of the ConfigMaps that a view may name, by
+// their names. The files are others than those of the views.
+func (s *Source) Shared() map[string]map[string]any {
+	shared := map[string]map[string]any{}
+	for _, name := range []string{"guide", "more.files"} {
+		shared[name] = map[string]any{
+			"data":       map[string]any{"shared-" + name + ".md": s.Text(), "-" + name + s.word("abc", 2): s.Text()},
+			"binaryData": map[string]any{name + ".png": "iVBORw0KGgo="},
+		}
+	}
+
+	return shared
+}
+
+// BookImage returns what names an image with a book.
+func (s *Source) BookImage() map[string]any {
+	image := map[string]any{"reference": "registry.example.com/team/book" + Pick(s, ":v1", "", "@sha256:"+strings.Repeat("1e", 32))}
+	if s.Maybe(2) {
+		image["pullPolicy"] = Pick(s, "Always", "IfNotPresent", "Never")
+	}
+
+	return map[string]any{"image": image}
 }
 
 // book returns a spec that has a book alone: one that mdBook serves, though not

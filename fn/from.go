@@ -1,0 +1,259 @@
+package fn
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/distribution/reference"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/book"
+)
+
+// A book can have content from elsewhere: files of ConfigMaps that other people or
+// tools write, or all of it from one image.
+//
+// The pods mount the ConfigMaps by reference, so that their content does not pass
+// through the response, and the hash of it is in the revision. An image is mounted as
+// it is; the function does not know what is in it.
+
+const (
+	// maxSources keeps a request below the 16 MiB that the function accepts.
+	maxSources = 10
+
+	messageSource       = `set configMap or image, and not both`
+	messageImage        = `an image holds the whole book: remove markdowns, binaries and the other entries, or the image`
+	messageImagePath    = `an image holds the whole book: remove path`
+	messageImageSummary = `the function cannot read an image: add SUMMARY.md to the image, and remove summary`
+
+	// textImage stands for an image where the key of a ConfigMap stands otherwise.
+	textImage = "image"
+)
+
+// A source is where files of a book come from: a ConfigMap or an image.
+type source struct {
+	ConfigMap *configMapSource `json:"configMap"`
+	// Path is the folder of the book that has the files of the ConfigMap. Empty means
+	// the folder of SUMMARY.md.
+	Path  string       `json:"path"`
+	Image *imageSource `json:"image"`
+}
+
+type configMapSource struct {
+	Name string `json:"name"`
+}
+
+type imageSource struct {
+	Reference  string            `json:"reference"`
+	PullPolicy corev1.PullPolicy `json:"pullPolicy"`
+}
+
+// sourcePath is the field of a source.
+func sourcePath(i int) *field.Path { return field.NewPath("spec", "markdownsFrom").Index(i) }
+
+// bookImage returns the image that holds the book, or nil.
+func (s spec) bookImage() *imageSource {
+	for _, from := range s.MarkdownsFrom {
+		if from.Image != nil {
+			return from.Image
+		}
+	}
+
+	return nil
+}
+
+// sharedFiles are the files of a ConfigMap that a source names.
+type sharedFiles struct {
+	*observedConfigMap
+
+	name, path string
+	at         *field.Path
+}
+
+// shared returns the ConfigMaps that the sources name and that exist.
+func (v view) shared() []sharedFiles {
+	var all []sharedFiles
+	for i, from := range v.Spec.MarkdownsFrom {
+		if from.ConfigMap == nil || v.sent[from.ConfigMap.Name] == nil {
+			continue
+		}
+		all = append(all, sharedFiles{v.sent[from.ConfigMap.Name], from.ConfigMap.Name, from.Path, sourcePath(i)})
+	}
+
+	return all
+}
+
+// file returns the name in the book of the file with a key.
+func (r sharedFiles) file(key string) string {
+	if r.path == "" {
+		return key
+	}
+
+	return r.path + "/" + key
+}
+
+// keys of the files, sorted.
+func (r sharedFiles) keys() []string {
+	return slices.Sorted(maps.Keys(union(r.Data, r.BinaryData)))
+}
+
+// projection mounts the files that were checked, each at its path. A key that is
+// added is a change of the pods.
+func (r sharedFiles) projection() corev1.VolumeProjection {
+	keys := r.keys()
+	items := make([]corev1.KeyToPath, len(keys))
+	for i, key := range keys {
+		items[i] = corev1.KeyToPath{Key: key, Path: r.file(key)}
+	}
+
+	return projection(r.name, items)
+}
+
+func projection(configMap string, items []corev1.KeyToPath) corev1.VolumeProjection {
+	return corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{
+		LocalObjectReference: corev1.LocalObjectReference{Name: configMap},
+		Items:                items,
+	}}
+}
+
+// validateSources returns the errors of the sources by themselves.
+func (v view) validateSources() field.ErrorList {
+	at := field.NewPath("spec", "markdownsFrom")
+	if n := len(v.Spec.MarkdownsFrom); n > maxSources {
+		return field.ErrorList{field.TooMany(at, n, maxSources)}
+	}
+	var errs field.ErrorList
+	for i, from := range v.Spec.MarkdownsFrom {
+		switch at := at.Index(i); {
+		case (from.ConfigMap == nil) == (from.Image == nil):
+			errs = append(errs, field.Required(at, messageSource))
+		case from.Image != nil:
+			errs = append(errs, v.validateBookImage(*from.Image, at.Child("image"))...)
+			if from.Path != "" {
+				errs = append(errs, field.Forbidden(at.Child("path"), messageImagePath))
+			}
+		default:
+			for _, detail := range validation.IsDNS1123Subdomain(from.ConfigMap.Name) {
+				errs = append(errs, field.Invalid(at.Child("configMap", "name"), short(from.ConfigMap.Name), detail))
+			}
+			if err := book.ValidatePath(from.Path); from.Path != "" && err != nil {
+				errs = append(errs, field.Invalid(at.Child("path"), short(from.Path), err.Error()))
+			}
+		}
+	}
+	if v.Spec.bookImage() != nil && (len(v.Spec.MarkdownsFrom) > 1 || len(v.Spec.Markdowns)+len(v.Spec.Binaries) > 0) {
+		errs = append(errs, field.Forbidden(at, messageImage))
+	}
+	if v.Spec.bookImage() != nil && v.Spec.Summary == summaryAuto {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), messageImageSummary))
+	}
+
+	return errs
+}
+
+// validateBookImage returns the errors of an image with a book. Pods pull it with the
+// secrets of the Composition, so it must be allowed there.
+func (v view) validateBookImage(image imageSource, at *field.Path) field.ErrorList {
+	errs := validateEnum(image.PullPolicy, at.Child("pullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+	if invalid := validateImage(image.Reference, at.Child("reference")); len(invalid) > 0 {
+		return append(errs, invalid...)
+	}
+	if !allowed(image.Reference, v.input.AllowedBookImages) {
+		how := "name an image that matches " + choice(v.input.AllowedBookImages)
+		if len(v.input.AllowedBookImages) == 0 {
+			how = "the Composition allows no image with a book: set allowedBookImages in its Input"
+		}
+		errs = append(errs, field.Forbidden(at.Child("reference"), fmt.Sprintf("%q is not allowed here: %s", short(image.Reference), how)))
+	}
+
+	return errs
+}
+
+// validateShared returns an error for each file that is in two places.
+func (f *files) validateShared() field.ErrorList {
+	if len(f.shared) == 0 {
+		return nil
+	}
+	places := map[string]string{}
+	for name := range f.spec.Markdowns {
+		places[name] = "spec.markdowns"
+	}
+	for name := range f.spec.Binaries {
+		places[name] = "spec.binaries"
+	}
+	for name := range f.extra.BinaryData {
+		places[name] = "a template of the Composition"
+	}
+	for name := range f.extra.Data {
+		places[name] = "a template of the Composition"
+	}
+
+	var errs field.ErrorList
+	for _, r := range f.shared {
+		for _, key := range r.keys() {
+			name := r.file(key)
+			if place, taken := places[name]; taken && len(errs) <= maxFiles {
+				errs = append(errs, field.Invalid(r.at, field.OmitValueType{}, fmt.Sprintf("file %q is in %s too: remove one of them", short(name), place)))
+			}
+			places[name] = "ConfigMap " + r.name
+		}
+	}
+	if n := len(places); n > maxFiles {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "markdownsFrom"), fmt.Sprintf("the book has %d files, and a book has at most %d: split the book", n, maxFiles)))
+	}
+
+	return errs
+}
+
+// volumeName returns the name of the volume with the book. Each kind of volume has
+// its own: server-side apply would keep what Kubernetes has set in one by default, and
+// a volume of two kinds is invalid.
+func (s spec) volumeName() string {
+	switch {
+	case s.bookImage() != nil:
+		return "markdowns-image"
+	case len(s.MarkdownsFrom) > 0:
+		return "markdowns-from"
+	default:
+		return "markdowns"
+	}
+}
+
+// volume returns the volume with the book, of which configMap holds our own files.
+func (f *files) volume(configMap string) corev1.Volume {
+	v := corev1.Volume{Name: f.spec.volumeName()}
+	switch image := f.spec.bookImage(); {
+	case image != nil:
+		v.Image = &corev1.ImageVolumeSource{Reference: qualified(image.Reference), PullPolicy: image.PullPolicy}
+	case len(f.shared) > 0:
+		v.Projected = &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{projection(configMap, f.items)}}
+		for _, s := range f.shared {
+			v.Projected.Sources = append(v.Projected.Sources, s.projection())
+		}
+	default:
+		v.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}, Items: f.items}
+	}
+
+	return v
+}
+
+// inImage returns the condition of a book that an image holds.
+func (image imageSource) inImage() condition {
+	message := fmt.Sprintf("The function does not read image %s, which holds the book", line(image.Reference))
+	if !pinned(image.Reference) {
+		message += ". A new image with the same tag is not rolled out: name a digest"
+	}
+
+	return condition{TypeBookComplete, statusUnknown, ReasonNotChecked, message}
+}
+
+// pinned returns whether an image is named by its digest.
+func pinned(image string) bool {
+	named, err := reference.ParseNormalizedNamed(image)
+	_, canonical := named.(reference.Canonical)
+
+	return err == nil && canonical
+}

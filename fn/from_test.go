@@ -1,0 +1,330 @@
+package fn_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// from returns an entry of spec.markdownsFrom for a ConfigMap.
+func from(name, path string) object {
+	return object{"configMap": object{"name": name}, "path": path}
+}
+
+// sharing returns a cluster with a MarkdownView of a spec, and with ConfigMaps.
+func sharing(t *testing.T, spec, input object, configMaps map[string]object) *cluster {
+	t.Helper()
+
+	c := newCluster(t, viewOf(spec), input)
+	c.shared = configMaps
+
+	return c
+}
+
+func data(files object) object { return object{"data": files} }
+
+// TestMarkdownsFrom checks the books that have files of other ConfigMaps.
+func TestMarkdownsFrom(t *testing.T) {
+	t.Parallel()
+
+	guide := map[string]object{"guide": data(object{"a.md": "# A\n"})}
+	withGuide := object{"SUMMARY.md": "- [A](guide/a.md)\n"}
+	const incomplete = "BookComplete Incomplete: "
+	const complete = "BookComplete Complete: No problems found in the book"
+	cases := map[string]struct {
+		reason     string
+		spec       object
+		input      object
+		configMaps map[string]object
+		// want is what the condition that matters reports.
+		want string
+	}{
+		"Folder": {
+			reason: "SUMMARY.md lists the files of a ConfigMap in their folder",
+			spec:   object{"markdowns": withGuide, "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,
+			want: complete,
+		},
+		"Alone": {
+			reason: "A book can be in ConfigMaps alone",
+			spec:   object{"markdownsFrom": []any{from("book", "")}}, configMaps: map[string]object{"book": data(book("text"))},
+			want: complete,
+		},
+		"Across": {
+			reason: "SUMMARY.md of one ConfigMap lists the files of another, and a binary is a file",
+			spec:   object{"markdownsFrom": []any{from("one", ""), from("guide", "guide"), from("img", "img")}},
+			configMaps: map[string]object{
+				"one": data(withGuide), "guide": data(object{"a.md": "![](../img/x.png)\n"}), "img": {"binaryData": object{"x.png": "iVBORw0KGgo="}},
+			},
+			want: complete,
+		},
+		"Auto": {
+			reason: "SUMMARY.md is generated from the files of all sources",
+			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,
+			want: complete,
+		},
+		"AutoPresent": {
+			reason: "SUMMARY.md of a ConfigMap is used, not generated",
+			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("book", "")}}, configMaps: map[string]object{"book": data(object{"SUMMARY.md": "- [P](p.md)\n", "p.md": "", "q.md": ""})},
+			want: incomplete + `The book has problems: file "q.md" is not in SUMMARY.md, so that it has no page: add it there or remove it`,
+		},
+		"Twice": {
+			reason: "One ConfigMap can be in two folders",
+			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("guide", "a"), from("guide", "b")}}, configMaps: guide,
+			want: complete,
+		},
+		"Immutable": {
+			reason: "Only our own ConfigMap is immutable",
+			spec:   object{"markdowns": withGuide, "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide, input: inputWith(object{"immutableConfigMaps": true}),
+			want: complete,
+		},
+		"Missing": {
+			reason: "A ConfigMap that does not exist is named, with what to do",
+			spec:   object{"markdowns": withGuide, "markdownsFrom": []any{from("guide", "guide")}},
+			want:   `Degraded ConfigMapNotFound: spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`,
+		},
+		"NoSummary": {
+			reason: "No source has SUMMARY.md",
+			spec:   object{"markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,
+			want: `Degraded InvalidSpec: spec: Invalid value: SUMMARY.md is missing: add one that lists the chapters, such as "- [Title](file.md)"`,
+		},
+		"Colliding": {
+			reason: "A file of the MarkdownView is in a ConfigMap too",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n", "guide/a.md": ""}, "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,
+			want: `Degraded InvalidSpec: spec.markdownsFrom[0]: Invalid value: file "guide/a.md" is in spec.markdowns too: remove one of them`,
+		},
+		"CollidingConfigMaps": {
+			reason: "A file is in two ConfigMaps",
+			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("guide", ""), from("other", "")}},
+			configMaps: map[string]object{
+				"guide": data(object{"a.md": "# A\n"}), "other": {"binaryData": object{"a.md": "iVBORw0KGgo="}},
+			},
+			want: `Degraded InvalidSpec: spec.markdownsFrom[1]: Invalid value: file "a.md" is in ConfigMap guide too: remove one of them; spec: Invalid value: file "a.md" is given twice: remove one`,
+		},
+		"Folders": {
+			reason: "A file is the folder of a ConfigMap",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n", "guide": ""}, "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,
+			want: `Degraded InvalidSpec: spec: Invalid value: file "guide" is also the folder of "guide/a.md": rename one`,
+		},
+		"Many": {
+			reason: "All files together are at most 1,000",
+			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("many", ""), from("guide", "guide")}}, configMaps: map[string]object{"guide": guide["guide"], "many": data(manyFiles(1000))},
+			want: `Degraded InvalidSpec: spec.markdownsFrom: Forbidden: the book has 1001 files, and a book has at most 1000: split the book`,
+		},
+		"Odd": {
+			reason: "All errors of the list are reported at once",
+			spec: object{"markdowns": book("text"), "markdownsFrom": []any{
+				object{}, from("A", "../x"), object{"path": "x", "image": object{"reference": "A", "pullPolicy": "Sometimes"}},
+			}},
+			want: strings.Join([]string{
+				`Degraded InvalidSpec: spec.markdownsFrom: Forbidden: an image holds the whole book: remove markdowns, binaries and the other entries, or the image`,
+				`spec.markdownsFrom[0]: Required value: set configMap or image, and not both`,
+				`spec.markdownsFrom[1].configMap.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+				`spec.markdownsFrom[1].configMap.name: Not found: "A": create this ConfigMap in namespace docs, or remove it from the list`,
+				`spec.markdownsFrom[1].path: Invalid value: "../x": must not begin with ".."`,
+				`spec.markdownsFrom[2].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`,
+				`spec.markdownsFrom[2].image.reference: Invalid value: "A": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`,
+				`spec.markdownsFrom[2].path: Forbidden: an image holds the whole book: remove path`,
+			}, "; "),
+		},
+		"ImageNotAllowed": {
+			reason: "Without allowedBookImages no image is allowed",
+			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
+			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image.reference: Forbidden: "registry.example.com/book:v1" is not allowed here: the Composition allows no image with a book: set allowedBookImages in its Input`,
+		},
+		"OtherImageAllowed": {
+			reason: "An image must match a pattern, and allowedImages is for other images",
+			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
+			input:  inputWith(object{"allowedImages": []any{"*/book"}, "allowedBookImages": []any{"registry.example.com/team/*"}}),
+			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image.reference: Forbidden: "registry.example.com/book:v1" is not allowed here: name an image that matches registry.example.com/team/*`,
+		},
+		"ImageAndSummary": {
+			reason: "Nothing can be generated from an image",
+			spec:   object{"summary": "Auto", "markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
+			input:  inputWith(object{"allowedBookImages": []any{"*/book"}}),
+			want:   `Degraded InvalidSpec: spec.summary: Forbidden: the function cannot read an image: add SUMMARY.md to the image, and remove summary`,
+		},
+		"ImageAndTemplate": {
+			reason: "Nothing can be added to an image",
+			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
+			input:  inputWith(object{"allowedBookImages": []any{"*/book"}, "templates": object{"configMap": data(object{"theme.css": ""})}}),
+			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image: Forbidden: the Composition adds files to all books with templates.configMap, and cannot add them to an image: use markdowns or ConfigMaps`,
+		},
+		"Tag": {
+			reason: "What a tag means is said where it matters",
+			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
+			input:  inputWith(object{"allowedBookImages": []any{"*/book"}}),
+			want:   `BookComplete NotChecked: The function does not read image registry.example.com/book:v1, which holds the book. A new image with the same tag is not rolled out: name a digest`,
+		},
+		"Digest": {
+			reason: "A digest is a revision",
+			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book@sha256:" + strings.Repeat("1e", 32)}}}},
+			input:  inputWith(object{"allowedBookImages": []any{"*/book"}}),
+			want:   `BookComplete NotChecked: The function does not read image registry.example.com/book@sha256:` + strings.Repeat("1e", 32) + `, which holds the book`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rsp := checkLaws(t, sharing(t, tc.spec, tc.input, tc.configMaps).request())
+			var got []string
+			for _, c := range rsp.GetConditions() {
+				got = append(got, fmt.Sprintf("%s %s: %s", c.GetType(), c.GetReason(), c.GetMessage()))
+			}
+			if !slices.Contains(got, tc.want) {
+				t.Errorf("\n%s\nwant %s\ngot  %s", tc.reason, tc.want, strings.Join(got, "\n     "))
+			}
+		})
+	}
+}
+
+func manyFiles(n int) object {
+	files := object{}
+	for i := range n {
+		files[fmt.Sprintf("%d.md", i)] = ""
+	}
+
+	return files
+}
+
+// TestSent checks what the function makes of required resources that are not the
+// ConfigMap that it required.
+func TestSent(t *testing.T) {
+	c := sharing(t, object{"markdowns": book("text"), "markdownsFrom": []any{from("guide", "guide")}}, nil, map[string]object{"guide": data(object{"a.md": ""})})
+	// Crossplane of another version says nothing of its capabilities.
+	old := c.request()
+	old.Meta.Capabilities = nil
+	elsewhere := c.request()
+	metadata := elsewhere.RequiredResources["configmap/guide"].Items[0].Resource.Fields["metadata"].GetStructValue()
+	metadata.Fields["namespace"] = toStruct(t, object{"n": "kube-system"}).Fields["n"]
+	first := c.request()
+	first.RequiredResources = nil
+
+	for _, tc := range []struct {
+		reason string
+		req    *fnv1.RunFunctionRequest
+		want   string
+	}{
+		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: this Crossplane does not send ConfigMaps to functions: upgrade it to v2.4 or later"},
+		{"A ConfigMap of another namespace", elsewhere, `spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`},
+		{"The first call", first, "Crossplane has not sent the ConfigMaps of spec.markdownsFrom yet"},
+	} {
+		rsp := checkLaws(t, tc.req)
+		if diff := cmp.Diff(tc.want, rsp.GetConditions()[1].GetMessage()); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+		}
+		if len(rsp.GetDesired().GetResources()) > 0 {
+			t.Errorf("%s: nothing is composed: got %v", tc.reason, rsp.GetDesired().GetResources())
+		}
+	}
+}
+
+// TestMarkdownsFromLife simulates a MarkdownView whose content moves.
+func TestMarkdownsFromLife(t *testing.T) {
+	input := inputWith(object{"allowedBookImages": []any{"*/book"}})
+	c := sharing(t, object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n"}, "replicas": 2.0}, input, map[string]object{"guide": data(object{"a.md": "one"})})
+	set := func(name string, value any) func() {
+		return func() { c.edit(func(spec object) { spec[name] = value }) }
+	}
+	image := func(tag string) func() {
+		return func() {
+			c.edit(func(spec object) {
+				delete(spec, "markdowns")
+				spec["markdownsFrom"] = []any{object{"image": object{"reference": "registry.example.com/book" + tag}}}
+			})
+		}
+	}
+	before, objects := "", []string(nil)
+	for _, step := range []struct {
+		reason string
+		change func()
+		rolls  bool
+		// fails is the reason of a fatal result, which changes nothing.
+		fails   string
+		objects []string
+	}{
+		{reason: "Created with a missing ConfigMap", change: func() { delete(c.shared, "guide"); set("markdownsFrom", []any{from("guide", "guide")})() }, fails: "ConfigMapNotFound"},
+		{reason: "It appears", change: func() { c.shared["guide"] = data(object{"a.md": "one"}) }, rolls: true, objects: []string{"configmap", "deployment", "service"}},
+		{reason: "It changes", change: func() { c.shared["guide"] = data(object{"a.md": "two"}) }, rolls: true, objects: []string{"configmap", "deployment", "service"}},
+		{reason: "Its labels change", change: func() { c.shared["guide"]["metadata"] = object{"labels": object{"a": "b"}} }, objects: []string{"configmap", "deployment", "service"}},
+		{reason: "It disappears, and what runs stays", change: func() { delete(c.shared, "guide") }, fails: "ConfigMapNotFound", objects: []string{"configmap", "deployment", "service"}},
+		{reason: "It is broken, and what runs stays", change: func() { c.shared["guide"] = data(object{"b.md": "two"}) }, fails: "InvalidSpec", objects: []string{"configmap", "deployment", "service"}},
+		{reason: "It is as it was", change: func() { c.shared["guide"] = data(object{"a.md": "two"}) }, objects: []string{"configmap", "deployment", "service"}},
+		{reason: "An image holds the book, and our ConfigMap goes with the last pod that reads it", change: image(":v1"), rolls: true, objects: []string{"deployment", "service"}},
+		{reason: "Another tag is a rollout", change: image(":v2"), rolls: true, objects: []string{"deployment", "service"}},
+		{reason: "Back to text", change: func() {
+			c.edit(func(spec object) {
+				delete(spec, "markdownsFrom")
+				spec["markdowns"] = book("text")
+			})
+		}, rolls: true, objects: []string{"configmap", "deployment", "service"}},
+	} {
+		step.change()
+		p := c.settle()
+		got := ""
+		if len(p.events) > 0 && p.events[len(p.events)-1] != "Available" {
+			got = p.events[len(p.events)-1]
+		}
+		if diff := cmp.Diff(step.fails, got); diff != "" {
+			t.Fatalf("%s: failure: -want, +got:\n%s", step.reason, diff)
+		}
+		objects = nil
+		for key := range c.objects {
+			objects = append(objects, key)
+		}
+		slices.Sort(objects)
+		if diff := cmp.Diff(step.objects, objects); diff != "" {
+			t.Errorf("%s: objects: -want, +got:\n%s", step.reason, diff)
+		}
+		revision := ""
+		if d, ok := c.objects["deployment"]; ok {
+			revision = revisionOf(d)
+		}
+		if (revision != before) != step.rolls {
+			t.Errorf("%s: a rollout: want %t, got %q after %q", step.reason, step.rolls, revision, before)
+		}
+		if before = revision; step.fails == "" && !p.ready[len(p.ready)-1] {
+			t.Errorf("%s: not ready at the end: %v", step.reason, p)
+		}
+	}
+}
+
+// TestMarkdownsFromVolume checks what the pods mount: our own files and each named
+// ConfigMap at its path, by reference.
+func TestMarkdownsFromVolume(t *testing.T) {
+	c := sharing(t, object{
+		"markdowns":     object{"SUMMARY.md": "- [A](guide/a.md)\n- [R](r.md)\n"},
+		"markdownsFrom": []any{from("guide", "guide"), from("root", "")},
+	}, nil, map[string]object{
+		"guide": {"data": object{"a.md": ""}, "binaryData": object{"A.png": "iVBORw0KGgo="}},
+		"root":  data(object{"r.md": ""}),
+	})
+	rsp := run(t, c.request())
+	project := func(name string, items ...corev1.KeyToPath) corev1.VolumeProjection {
+		return corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Items: items}}
+	}
+	want := corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+		project("markdowns-sample"),
+		project("guide", corev1.KeyToPath{Key: "A.png", Path: "guide/A.png"}, corev1.KeyToPath{Key: "a.md", Path: "guide/a.md"}),
+		project("root", corev1.KeyToPath{Key: "r.md", Path: "r.md"}),
+	}}}
+	if diff := cmp.Diff(want, volumeOf(t, rsp)); diff != "" {
+		t.Errorf("volume: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]any{"SUMMARY.md"}, keysOf(rsp)); diff != "" {
+		t.Errorf("Files of other ConfigMaps are not copied: -want, +got:\n%s", diff)
+	}
+}
+
+func keysOf(rsp *fnv1.RunFunctionResponse) []any {
+	var keys []any
+	for key := range child(rsp.GetDesired().GetResources()["configmap"].GetResource().AsMap(), "data") {
+		keys = append(keys, key)
+	}
+
+	return keys
+}

@@ -1,0 +1,140 @@
+package fn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/wire"
+)
+
+// The function reads the ConfigMaps of spec.markdownsFrom as required resources, in
+// the namespace of the pods alone: Crossplane reads with its own permissions, so
+// another namespace would be a way around those of the user.
+//
+// Crossplane calls the function again with what a response required, and in later
+// reconciles sends it at once. Since v2.4 it watches it:
+// https://github.com/crossplane/crossplane/blob/v2.4.0/internal/xfn/required_resources.go
+const (
+	requirementsResources = 2
+	selectorMatchName     = 3
+	selectorNamespace     = 5
+	resourcesItems        = 1
+
+	// capabilityResources is CAPABILITY_REQUIRED_RESOURCES. Crossplane has reported
+	// its capabilities since v2.2.
+	capabilityResources = 2
+)
+
+// readSent reads the ConfigMaps that Crossplane sends from the required resources of
+// a request: encoded entries of a map, of which the last with a key counts.
+func (req *request) readSent(resources [][]byte) error {
+	required := req.view.required()
+	if len(required) == 0 {
+		return nil
+	}
+	req.view.sent = map[string]*observedConfigMap{}
+	for _, encoded := range resources {
+		e, err := wire.ReadEntry(encoded)
+		if err != nil {
+			return err
+		}
+		name, ours := strings.CutPrefix(e.Key, requirementOf(""))
+		if _, found := slices.BinarySearch(required, name); !ours || !found {
+			continue
+		}
+		if req.view.sent[name], err = req.view.configMapIn(e, name); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// configMapIn returns the ConfigMap with a name in the encoded Resources of an entry,
+// or nil. Another one, which the Composition may have required under the same name,
+// does not count.
+func (v view) configMapIn(e wire.Entry, name string) (*observedConfigMap, error) {
+	for f, err := range wire.Fields(e.Value) {
+		if err != nil {
+			return nil, err
+		}
+		if f.Number != resourcesItems || len(f.Bytes) == 0 {
+			continue
+		}
+		cm, err := decodeObserved[observedConfigMap](wire.Entry{Key: e.Key, Value: f.Bytes})
+		if err != nil {
+			return nil, err
+		}
+		if cm.Metadata.Name == name && cm.Metadata.Namespace == v.namespace() {
+			return cm, nil
+		}
+	}
+
+	return nil, nil //nolint:nilnil // It does not exist.
+}
+
+// required returns the names of the ConfigMaps that the sources name, sorted.
+func (v view) required() []string {
+	var names []string
+	for _, from := range v.Spec.MarkdownsFrom {
+		if from.ConfigMap != nil && from.ConfigMap.Name != "" {
+			names = append(names, from.ConfigMap.Name)
+		}
+	}
+	slices.Sort(names)
+
+	return slices.Compact(names)
+}
+
+// waits returns whether Crossplane has not sent a ConfigMap yet. One that does not
+// exist it sends as empty Resources.
+func (v view) waits() bool {
+	return slices.ContainsFunc(v.required(), func(name string) bool {
+		_, ok := v.sent[name]
+
+		return !ok
+	})
+}
+
+// requirementOf returns the name of the requirement of a ConfigMap.
+func requirementOf(configMap string) string { return "configmap/" + configMap }
+
+// writeRequired writes that the ConfigMaps are required.
+func writeRequired(w *wire.Writer, v view) {
+	for _, name := range slices.Backward(v.required()) {
+		w.Message(requirementsResources, func() {
+			w.Message(2, func() {
+				w.Text(selectorNamespace, v.namespace())
+				w.Text(selectorMatchName, name)
+				w.Text(selectorKind, "ConfigMap")
+				w.Text(selectorAPIVersion, "v1")
+			})
+			w.Text(1, requirementOf(name))
+		})
+	}
+}
+
+// missingSources returns a problem for each ConfigMap that does not exist.
+func (req request) missingSources() problems {
+	v := req.view
+	if len(v.required()) > 0 && !req.capable(capabilityResources) {
+		return problemsOf(ReasonInvalidSpec, field.ErrorList{field.Forbidden(field.NewPath("spec", "markdownsFrom"),
+			"this Crossplane does not send ConfigMaps to functions: upgrade it to v2.4 or later")})
+	}
+	var p problems
+	for i, from := range v.Spec.MarkdownsFrom {
+		if from.ConfigMap == nil {
+			continue
+		}
+		if cm, sent := v.sent[from.ConfigMap.Name]; sent && cm == nil {
+			err := field.NotFound(sourcePath(i).Child("configMap", "name"), short(from.ConfigMap.Name))
+			err.Detail = fmt.Sprintf("create this ConfigMap in namespace %s, or remove it from the list", v.namespace())
+			p = append(p, problem{ReasonConfigMapNotFound, err})
+		}
+	}
+
+	return p
+}
