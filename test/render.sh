@@ -56,6 +56,8 @@ tutorial=example/tutorial
 render first.yaml $ours/definition.yaml example/xr.yaml $ours/composition.yaml
 render settled.yaml $ours/definition.yaml example/xr.yaml $ours/composition.yaml --observed-resources=example/observed.yaml
 render nested.yaml $ours/definition.yaml example/nested/xr.yaml $ours/composition.yaml
+render from.yaml $ours/definition.yaml example/from/xr.yaml $ours/composition.yaml --required-resources=example/from/configmap.yaml
+render image.yaml $ours/definition.yaml example/from/image.yaml example/production/composition.yaml
 render platform.yaml $ours/definition.yaml example/platform/xr.yaml example/platform/composition.yaml
 render invalid.txt $ours/definition.yaml example/invalid/xr.yaml example/platform/composition.yaml
 # What the API server publishes of the tutorial's XRD, as far as it matters: the

@@ -63,6 +63,11 @@ func (in *Input) DeepCopyInto(out *Input) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.AllowedBookImages != nil {
+		in, out := &in.AllowedBookImages, &out.AllowedBookImages
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Resources != nil {
 		in, out := &in.Resources, &out.Resources
 		*out = new(Resources)

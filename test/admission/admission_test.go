@@ -65,7 +65,7 @@ func rejections() map[string]rejection {
 	all := map[string]rejection{
 		"Absent `markdowns`": {
 			spec: map[string]any{},
-			want: `spec.markdowns: Required value`,
+			want: `spec.markdowns: Invalid value: spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`,
 		},
 		"Empty `markdowns`": {
 			spec: map[string]any{"markdowns": map[string]string{}},
@@ -226,6 +226,8 @@ func rejections() map[string]rejection {
 		all[wrong] = rejection{spec: with(map[string]any{"markdowns": files(map[string]string{bad.name: ""})}), want: "spec.markdowns: Invalid value: " + bad.want}
 	}
 
+	maps.Copy(all, elsewhere())
+
 	return all
 }
 
@@ -257,6 +259,57 @@ func binaries(n int) map[string]string {
 }
 
 // settings returns the spec of a small book with settings.
+// from returns a spec with entries of markdownsFrom beside a small book.
+func from(entries ...map[string]any) map[string]any {
+	return with(map[string]any{"markdownsFrom": entries})
+}
+
+// configMap returns an entry that names a ConfigMap, with more fields.
+func configMap(name string, more ...string) map[string]any {
+	entry := map[string]any{"configMap": map[string]any{"name": name}}
+	if len(more) > 0 {
+		entry["path"] = more[0]
+	}
+
+	return entry
+}
+
+// bookImage returns a spec of a book in an image, with more fields.
+func bookImage(fields map[string]any, more map[string]any) map[string]any {
+	image := map[string]any{"reference": "registry.example.com/book:v1"}
+	maps.Copy(image, fields)
+	entry := map[string]any{"image": image}
+	maps.Copy(entry, more)
+
+	return map[string]any{"markdownsFrom": []any{entry}}
+}
+
+// elsewhere are the rejections of markdownsFrom.
+func elsewhere() map[string]rejection {
+	withText := bookImage(nil, nil)
+	withText["markdowns"] = files(nil)
+	automatic := bookImage(nil, nil)
+	automatic["summary"] = "Auto"
+
+	return map[string]rejection{
+		"Empty `markdownsFrom`":                                 {spec: with(map[string]any{"markdownsFrom": []any{}}), want: `spec.markdownsFrom: Invalid value: 0: spec.markdownsFrom in body should have at least 1 items`},
+		"More than 10 entries in `markdownsFrom`":               {spec: from(slices.Repeat([]map[string]any{configMap("a")}, 11)...), want: `spec.markdownsFrom: Too many: 11: must have at most 10 items`},
+		"An entry with neither `configMap` nor `image`":         {spec: from(map[string]any{"path": "a"}), want: `spec.markdownsFrom[0]: Invalid value: set configMap or image, and not both`},
+		"A `configMap` without a name":                          {spec: from(map[string]any{"configMap": map[string]any{}}), want: `spec.markdownsFrom[0].configMap.name: Required value`},
+		"A `configMap` with a name that no ConfigMap can have":  {spec: from(configMap("Guide")), want: `spec.markdownsFrom[0].configMap.name: Invalid value: "Guide": must be the name of a ConfigMap, such as "guide"`},
+		"A `configMap` with a name of more than 253 characters": {spec: from(configMap(strings.Repeat("a", 254))), want: `spec.markdownsFrom[0].configMap.name: Too long: may not be more than 253 bytes`},
+		"A `path` that is no folder of the book":                {spec: from(configMap("guide", "../guide")), want: `spec.markdownsFrom[0].path: Invalid value: "../guide": must be a folder of the book, such as "guide/api"`},
+		"A `path` of more than 255 characters":                  {spec: from(configMap("guide", strings.Repeat("a", 256))), want: `spec.markdownsFrom[0].path: Too long: may not be more than 255 bytes`},
+		"An `image` with a `path`":                              {spec: bookImage(nil, map[string]any{"path": "a"}), want: `spec.markdownsFrom[0].path: Invalid value: an image holds the whole book: remove path`},
+		"An `image` beside other files":                         {spec: withText, want: `spec.markdownsFrom: Invalid value: an image holds the whole book: remove markdowns, binaries and the other entries, or the image`},
+		"An `image` with `summary: Auto`":                       {spec: automatic, want: `spec.summary: Invalid value: the function cannot read an image: add SUMMARY.md to the image, and remove summary`},
+		"An `image` without a reference":                        {spec: map[string]any{"markdownsFrom": []any{map[string]any{"image": map[string]any{}}}}, want: `spec.markdownsFrom[0].image.reference: Required value`},
+		"A `reference` that is no image reference":              {spec: bookImage(map[string]any{"reference": "Book"}, nil), want: `spec.markdownsFrom[0].image.reference: Invalid value: "Book": must be an image reference: write registry/repository@sha256:…`},
+		"A `reference` of more than 512 characters":             {spec: bookImage(map[string]any{"reference": strings.Repeat("x", 513)}, nil), want: `spec.markdownsFrom[0].image.reference: Too long: may not be more than 512 bytes`},
+		"Another `pullPolicy`":                                  {spec: bookImage(map[string]any{"pullPolicy": "Sometimes"}, nil), want: `spec.markdownsFrom[0].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`},
+	}
+}
+
 func settings(s map[string]any) map[string]any {
 	return with(map[string]any{"book": s})
 }
@@ -341,6 +394,9 @@ func TestAdmitted(t *testing.T) {
 		"Host":           {reason: "A host name has letters, digits, dashes and dots.", spec: with(map[string]any{"host": "1-handbook.team-a.books.example.com"})},
 		"DefaultHost":    {reason: "Helm and kustomize write an empty text for a default.", spec: with(map[string]any{"host": ""})},
 		"DefaultImage":   {reason: "Helm and kustomize write an empty text for a default.", spec: with(map[string]any{"viewerImage": ""})},
+		"ConfigMaps":     {reason: "Without markdowns SUMMARY.md is in a ConfigMap.", spec: map[string]any{"markdownsFrom": []any{configMap("a"), configMap("a.b-c", ""), configMap("a", "第一章/a..b")}}},
+		"AndConfigMaps":  {reason: "And with markdowns it may be.", spec: map[string]any{"markdowns": map[string]string{"a.md": ""}, "markdownsFrom": []any{configMap("a")}}},
+		"BookImage":      {reason: "An image holds the whole book.", spec: bookImage(map[string]any{"pullPolicy": "Always"}, map[string]any{"path": ""})},
 		"Resources": {reason: "A limit may equal its request, however it is written.", spec: with(map[string]any{"resources": map[string]any{
 			"requests": map[string]any{"cpu": "100m", "memory": "1Gi", "ephemeral-storage": 0},
 			"limits":   map[string]any{"cpu": ".1", "memory": 1 << 30, "ephemeral-storage": "1e9"},
@@ -445,7 +501,7 @@ func edit(t *testing.T, raw []byte, drop func(rule string) bool) []byte {
 }
 
 func editProps(props map[string]any, path string, drop func(rule string) bool) {
-	for _, bound := range []string{"required", "minimum", "maximum", "maxLength", "maxProperties", "maxItems", "enum"} {
+	for _, bound := range []string{"required", "minimum", "maximum", "maxLength", "maxProperties", "minItems", "maxItems", "enum"} {
 		if _, ok := props[bound]; ok && drop(path+" "+bound) {
 			delete(props, bound)
 		}

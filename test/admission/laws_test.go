@@ -59,6 +59,9 @@ func specOf(r *rand.Rand) map[string]any {
 	if r.IntN(2) == 0 {
 		spec["viewerImage"] = pick(r, imagePieces)
 	}
+	if r.IntN(4) == 0 {
+		spec["markdownsFrom"] = []any{configMap(pick(r, imagePieces), pick(r, namePieces))}
+	}
 	if r.IntN(2) == 0 {
 		spec["resources"] = map[string]any{"requests": listOf(r), "limits": listOf(r)}
 	}
@@ -117,6 +120,7 @@ func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 		t.Fatal(err)
 	}
 	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(context.Background(), &fnv1.RunFunctionRequest{
+		Meta:     &fnv1.RequestMeta{Capabilities: []fnv1.Capability{fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}},
 		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: composite}},
 	})
 	if err != nil {

@@ -76,6 +76,10 @@ func rows(path string, s extv1.JSONSchemaProps) string {
 		}
 		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", at, kindOf(p), meaning)
 		out.WriteString(rows(at, p))
+		// The field describes the secrets.
+		if p.Items != nil && at != "imagePullSecrets" {
+			out.WriteString(rows(at+"[]", *p.Items.Schema))
+		}
 	}
 
 	return out.String()

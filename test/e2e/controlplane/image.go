@@ -38,7 +38,7 @@ func (i *Installer) BuildFunction(ctx context.Context, functionName, binary stri
 	if err != nil {
 		return p, fmt.Errorf("cannot build function %q: %w", functionName, err)
 	}
-	img, err := newImage(v1.Config{Entrypoint: []string{"/function"}, User: "65532:65532"}, map[string]string{"function": binary})
+	img, err := NewImage(v1.Config{Entrypoint: []string{"/function"}, User: "65532:65532"}, map[string]string{"function": binary})
 	if err != nil {
 		return p, err
 	}
@@ -63,8 +63,8 @@ func (i *Installer) BuildFunction(ctx context.Context, functionName, binary stri
 	return p, err
 }
 
-// newImage has files and folders of this machine, by their path in the image.
-func newImage(config v1.Config, files map[string]string) (v1.Image, error) {
+// NewImage has files and folders of this machine, by their path in the image.
+func NewImage(config v1.Config, files map[string]string) (v1.Image, error) {
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		buf := &bytes.Buffer{}
 		w := tar.NewWriter(buf)

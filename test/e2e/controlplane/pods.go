@@ -111,7 +111,7 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 			},
 		},
 	} {
-		img, err := newImage(i.config, i.files)
+		img, err := NewImage(i.config, i.files)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,175 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
+)
+
+// from sets where content comes from.
+func from(entries ...any) func(map[string]any) {
+	return func(s map[string]any) { s["markdownsFrom"] = entries }
+}
+
+// fromConfigMap is an entry for a ConfigMap whose files are in the folder of its name.
+func fromConfigMap(name string) any {
+	return map[string]any{"configMap": map[string]any{"name": name}, "path": name}
+}
+
+// fromImage makes the book one that an image holds.
+func fromImage(reference string) func(map[string]any) {
+	return func(s map[string]any) {
+		delete(s, "markdowns")
+		s["markdownsFrom"] = []any{map[string]any{"image": map[string]any{"reference": reference}}}
+	}
+}
+
+// write a ConfigMap with files.
+func (k *kit) write(name string, files map[string]string) {
+	k.Helper()
+	k.apply(k.unstructured(&corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Data:       files,
+	}))
+}
+
+// notFound waits until a MarkdownView reports that a ConfigMap does not exist.
+func (k *kit) notFound(name, configMap string) {
+	k.Helper()
+	k.until(name, "reports that ConfigMap "+configMap+" does not exist", func(v *markdownView) error {
+		if err := v.is("Degraded", metav1.ConditionTrue, "ConfigMapNotFound"); err != nil {
+			return err
+		}
+		want := fmt.Sprintf("spec.markdownsFrom[0].configMap.name: Not found: %q: create this ConfigMap in namespace %s, or remove it from the list", configMap, k.namespace)
+
+		return equal("message", want, v.condition("Degraded").Message)
+	})
+}
+
+// FromConfigMap shows that a book has files of another ConfigMap: one that is missing
+// is reported and used when it appears, a change of it is a rollout, and what runs
+// stays when it is deleted.
+func FromConfigMap(k *kit) {
+	const name = "handbook"
+	k.apply(book(name, from(fromConfigMap("guide")), file("SUMMARY.md", "- [Page](page.md)\n- [Guide](guide/a.md)\n")))
+	k.notFound(name, "guide")
+	k.check(k.gone(&corev1.ConfigMap{}, "markdowns-"+name))
+
+	begin := time.Now()
+	k.write("guide", map[string]string{"a.md": "# One\n"})
+	k.settle(name)
+	k.Logf("healthy %s after the ConfigMap was created", time.Since(begin).Round(100*time.Millisecond))
+	first := k.children(name)
+	if _, copied := first.configMap.Data["guide_a.md"]; copied || len(first.configMap.Data) != 2 {
+		k.Errorf("the files of the other ConfigMap are copied: %v", sorted(first.configMap.Data))
+	}
+	k.servedIfReal(name, "/guide/a.html", "One")
+
+	begin = time.Now()
+	k.write("guide", map[string]string{"a.md": "# Two\n"})
+	k.eventually("a rollout", func() error {
+		if d := k.children(name).deployment; d.Generation == first.deployment.Generation {
+			return fmt.Errorf("the Deployment has generation %d", d.Generation)
+		}
+
+		return nil
+	})
+	k.Logf("a rollout %s after the ConfigMap changed", time.Since(begin).Round(100*time.Millisecond))
+	k.settle(name)
+	k.servedIfReal(name, "/guide/a.html", "Two")
+
+	second := k.children(name)
+	k.must(k.Delete(k.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "guide", Namespace: k.namespace}}))
+	k.notFound(name, "guide")
+	k.check(equal("specs", second.specs(), k.children(name).specs()))
+	k.servedIfReal(name, "/guide/a.html", "Two")
+	k.write("guide", map[string]string{"a.md": "# Two\n"})
+	k.settle(name)
+	k.check(equal("specs", second.specs(), k.children(name).specs()))
+}
+
+// servedIfReal waits until a path of a book has a text, where pods are not simulated.
+func (k *kit) servedIfReal(name, path, text string) {
+	k.Helper()
+	if k.RealNode() {
+		k.servedAt(name, path, text)
+	}
+}
+
+// FromLarge shows that a book of 5 MiB in six ConfigMaps is served.
+func FromLarge(k *kit) {
+	const name = "large"
+	paragraph := strings.Repeat("All work and no play makes a long page. ", 20) + "\n\n"
+	const folders, pages, pageSize = 6, 10, 5 << 20 / 60
+	summary := strings.Builder{}
+	var entries []any
+	for i := range folders {
+		folder, files := fmt.Sprintf("part-%d", i), map[string]string{}
+		for j := range pages {
+			page := fmt.Sprintf("%d.md", j)
+			files[page] = fmt.Sprintf("# Page %d of part %d\n\n", j, i) + strings.Repeat(paragraph, pageSize/len(paragraph)+1)
+			fmt.Fprintf(&summary, "- [Page](%s/%s)\n", folder, page)
+		}
+		k.write(folder, files)
+		entries = append(entries, fromConfigMap(folder))
+	}
+	begin := time.Now()
+	k.apply(book(name, from(entries...), func(s map[string]any) {
+		s["markdowns"] = map[string]any{"SUMMARY.md": summary.String()}
+		s["resources"] = map[string]any{"limits": map[string]any{"memory": "2Gi"}}
+	}))
+	k.settle(name)
+	k.Logf("a book of %d MiB is healthy after %s", folders*pages*pageSize>>20, time.Since(begin).Round(100*time.Millisecond))
+	for i := range folders {
+		k.servedAt(name, fmt.Sprintf("/part-%d/9.html", i), fmt.Sprintf("Page 9 of part %d", i))
+	}
+	used, _, err := k.memory(name)
+	k.Logf("mdBook uses %d MiB: %v", used>>20, err)
+}
+
+// FromImage shows that an image holds a book, named by its digest, and that a live
+// MarkdownView changes to it and back.
+func FromImage(k *kit) {
+	const name, repository = "handbook", "registry.example.com/team/book"
+	composition := k.composition("image", kind, ours(map[string]any{"allowedBookImages": []any{repository}}))
+	dir := k.TempDir()
+	for file, text := range map[string]string{"SUMMARY.md": "- [Page](page.md)\n- [Guide](guide/a.md)\n", "page.md": "# From an image\n", "guide/a.md": "# Nested\n"} {
+		k.must(os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))  //nolint:gosec // Pods run as any user.
+		k.must(os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644)) //nolint:gosec // Likewise.
+	}
+	img, err := controlplane.NewImage(v1.Config{}, map[string]string{".": dir})
+	k.must(err)
+	k.must(k.PushImage(k.Context(), repository+":v1", img))
+	digest, err := img.Digest()
+	k.must(err)
+
+	k.apply(book(name, composedBy(composition)))
+	k.settle(name)
+	k.served(name, "Page")
+	k.apply(book(name, composedBy(composition), fromImage(repository+"@"+digest.String())))
+	k.settle(name)
+	k.served(name, "From an image")
+	k.servedAt(name, "/guide/a.html", "Nested")
+	k.eventually("the ConfigMap is deleted", func() error { return k.gone(&corev1.ConfigMap{}, "markdowns-"+name) })
+	k.until(name, "a book that is not checked", func(v *markdownView) error {
+		return v.is("BookComplete", metav1.ConditionUnknown, "NotChecked")
+	})
+
+	k.apply(book(name, composedBy(composition)))
+	k.settle(name)
+	k.servedAt(name, "/page.html", "<h1")
+	k.check(k.get(&corev1.ConfigMap{}, "markdowns-"+name))
+	k.apply(book("not-allowed", composedBy(composition), fromImage("registry.example.com/other:v1")))
+	k.until("not-allowed", "an image that is not allowed", func(v *markdownView) error {
+		return v.is("Degraded", metav1.ConditionTrue, "InvalidSpec")
+	})
+}
