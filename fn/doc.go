@@ -16,6 +16,9 @@
 //	      ▼
 //	RunFunctionResponse
 //
+// The files of ConfigMaps that the spec names are read, hashed and checked with the
+// others, and mounted by reference: see from.go and required.go.
+//
 // Whether mdBook serves a book is known before it runs: package book reads it, once
 // for each change. See complete.go for how a steady call knows that nothing changed.
 //
@@ -35,10 +38,11 @@
 //  2. The same request gives the same bytes, and requests that differ in the order
 //     of their maps give equal responses. The request is not modified.
 //  3. Nothing is lost. The response holds every desired resource of the request,
-//     and either one fatal result or all of our own resources. Resources of other
-//     functions, readiness, connection details and context are as they were. Of the
-//     immutable ConfigMaps it holds the desired one and the one that serves, with
-//     the data that was observed.
+//     and either one fatal result or all of our own resources. Only a response that
+//     requires ConfigMaps which Crossplane has not sent yet has neither: Crossplane
+//     drops it and calls again. Resources of other functions, readiness, connection
+//     details and context are as they were. Of the immutable ConfigMaps it holds the
+//     desired one and the one that serves, with the data that was observed.
 //  4. Kubernetes accepts what is composed. What it would not accept is rejected
 //     before, with all errors at once and the path of each. For templates, which
 //     are the platform team's, that is as far as the types of Kubernetes and what
@@ -53,7 +57,7 @@
 //     in a namespace.
 //  7. Every file arrives in the pods byte for byte, under its name: a valid UTF-8
 //     text as data or, where the way there would change it, as binaryData, under a
-//     key that stands for its path.
+//     key that stands for its path. Files of other ConfigMaps are mounted from there.
 //  8. Readiness and status agree: where all is ready, STATUS is Healthy and
 //     Available is true. No key of the status is missing from a response that is
 //     not fatal, unless the Input says that the XRD does not declare it.

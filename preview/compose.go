@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
 	"strings"
 
@@ -21,10 +22,12 @@ import (
 // An object is what must be known of a document to find the MarkdownView in a file,
 // or the Input in a Composition.
 type object struct {
-	Kind string `json:"kind"`
-	Spec struct {
-		Markdowns any `json:"markdowns"`
-		Pipeline  []struct {
+	Kind     string                `json:"kind"`
+	Metadata struct{ Name string } `json:"metadata"`
+	Spec     struct {
+		Markdowns     any `json:"markdowns"`
+		MarkdownsFrom any `json:"markdownsFrom"`
+		Pipeline      []struct {
 			Step        string                `json:"step"`
 			FunctionRef struct{ Name string } `json:"functionRef"`
 			Input       map[string]any        `json:"input"`
@@ -55,10 +58,15 @@ func compose(s sources, log *log.Logger) (*book, error) {
 	if s.problem != "" {
 		return nil, errors.New(s.problem)
 	}
-	req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{}}}
+	req := &fnv1.RunFunctionRequest{
+		Meta:     &fnv1.RequestMeta{Capabilities: []fnv1.Capability{fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}},
+		Observed: &fnv1.State{Composite: &fnv1.Resource{}},
+	}
 	var err error
 	// Its kind may have another name.
-	req.Observed.Composite.Resource, err = find(s.xr, func(o object) bool { return o.Kind == "MarkdownView" || o.Spec.Markdowns != nil })
+	req.Observed.Composite.Resource, err = find(s.xr, func(o object) bool {
+		return o.Kind == "MarkdownView" || o.Spec.Markdowns != nil || o.Spec.MarkdownsFrom != nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read MarkdownView: %w", err)
 	}
@@ -88,15 +96,41 @@ func compose(s sources, log *log.Logger) (*book, error) {
 		return nil, fmt.Errorf("cannot read Input: %w", err)
 	}
 
-	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(context.Background(), req)
+	rsp, err := run(req, s.xr)
 	if err != nil {
 		return nil, err
 	}
 	if rejected := report(rsp, step, log); rejected {
 		return nil, nil //nolint:nilnil // It is printed.
 	}
+	resources := maps.Clone(rsp.GetDesired().GetResources())
+	for name, required := range req.GetRequiredResources() {
+		resources[name] = required.GetItems()[0]
+	}
 
-	return layout(rsp.GetDesired().GetResources())
+	return layout(resources)
+}
+
+// run calls the function, and again with the ConfigMaps that it requires. They are in
+// the file of the MarkdownView.
+func run(req *fnv1.RunFunctionRequest, file string) (*fnv1.RunFunctionResponse, error) {
+	f := fn.New(logging.NewNopLogger(), 0)
+	rsp, err := f.RunFunction(context.Background(), req)
+	if err != nil || len(rsp.GetRequirements().GetResources()) == 0 {
+		return rsp, err
+	}
+	req.RequiredResources = map[string]*fnv1.Resources{}
+	for name, selector := range rsp.GetRequirements().GetResources() {
+		req.RequiredResources[name] = &fnv1.Resources{}
+		cm, err := find(file, func(o object) bool { return o.Kind == selector.GetKind() && o.Metadata.Name == selector.GetMatchName() })
+		if err != nil {
+			continue // The function reports it.
+		}
+		cm.Fields["metadata"].GetStructValue().Fields["namespace"] = structpb.NewStringValue(selector.GetNamespace())
+		req.RequiredResources[name].Items = []*fnv1.Resource{{Resource: cm}}
+	}
+
+	return f.RunFunction(context.Background(), req)
 }
 
 // find returns the first document of a YAML file that matches.

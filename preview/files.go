@@ -66,6 +66,9 @@ func layout(composed map[string]*fnv1.Resource) (*book, error) {
 
 // add adds the files that a volume has from ConfigMaps.
 func (b *book) add(v corev1.Volume, configMaps map[string]map[string][]byte) error {
+	if v.Image != nil {
+		return errors.New("cannot preview a book in an image: put its files into spec.markdowns")
+	}
 	var parts []corev1.VolumeProjection
 	if c := v.ConfigMap; c != nil {
 		parts = []corev1.VolumeProjection{{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: c.LocalObjectReference, Items: c.Items}}}

@@ -51,6 +51,11 @@ func TestLayout(t *testing.T) {
 			volume: "projected: {sources: [{configMap: {name: text}}, {configMap: {name: more, items: [{key: logo.png, path: img/logo.png}]}}]}",
 			want:   map[string]string{"SUMMARY.md": "summary", "a--b.md": "page", "img/logo.png": "\x00\x01"},
 		},
+		"Image": {
+			reason:  "The files of an image are not here.",
+			volume:  "image: {reference: registry.example.com/book}",
+			problem: "cannot preview a book in an image: put its files into spec.markdowns",
+		},
 		"NoKey": {
 			reason:  "An item without its key would keep the pod from starting.",
 			volume:  "configMap: {name: text, items: [{key: c.md, path: c.md}]}",
@@ -128,7 +133,17 @@ func TestPoll(t *testing.T) {
 				xr + ": the last good book is still served\n", "Hello", 1,
 		},
 		{"Not YAML.", xr, "a: b: c", "cannot read MarkdownView: error converting YAML to JSON: yaml: mapping values are not allowed in this context\n" + xr + ": the last good book is still served\n", "Hello", 1},
-		{"It is good again.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Bye}}\n", xr + ": 2 files at http://localhost:3000\n", "Bye", 2},
+		{
+			"A ConfigMap is not in the file.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)'}, markdownsFrom: [{configMap: {name: more}}]}\n",
+			`Degraded=True ConfigMapNotFound: spec.markdownsFrom[0].configMap.name: Not found: "more": create this ConfigMap in namespace default, or remove it from the list` + "\n" +
+				`Synced=False ReconcileError: cannot compose resources: pipeline step "book" returned a fatal result: cannot compose MarkdownView "w": spec.markdownsFrom[0].configMap.name: Not found: "more": create this ConfigMap in namespace default, or remove it from the list` + "\n" +
+				xr + ": the last good book is still served\n", "Hello", 1,
+		},
+		{
+			"The ConfigMap is in the file.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)'}, markdownsFrom: [{configMap: {name: more}}]}\n" +
+				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata: {a.md: More}\n", xr + ": 2 files at http://localhost:3000\n", "More", 2,
+		},
+		{"It is good again.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Bye}}\n", xr + ": 2 files at http://localhost:3000\n", "Bye", 3},
 	}
 	for _, s := range steps {
 		if err := os.WriteFile(s.file, []byte(s.text), 0o600); err != nil {
