@@ -103,12 +103,18 @@ func compose(s sources, log *log.Logger) (*book, error) {
 	if rejected := report(rsp, step, log); rejected {
 		return nil, nil //nolint:nilnil // It is printed.
 	}
-	resources := maps.Clone(rsp.GetDesired().GetResources())
+
+	return layout(mounted(req, rsp))
+}
+
+// mounted returns the composed resources and the ConfigMaps that they mount.
+func mounted(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) map[string]*fnv1.Resource {
+	all := maps.Clone(rsp.GetDesired().GetResources())
 	for name, required := range req.GetRequiredResources() {
-		resources[name] = required.GetItems()[0]
+		all[name] = required.GetItems()[0]
 	}
 
-	return layout(resources)
+	return all
 }
 
 // run calls the function, and again with the ConfigMaps that it requires. They are in

@@ -143,8 +143,8 @@ func FromImage(k *kit) {
 	composition := k.composition("image", kind, ours(map[string]any{"allowedBookImages": []any{repository}}))
 	dir := k.TempDir()
 	for file, text := range map[string]string{"SUMMARY.md": "- [Page](page.md)\n- [Guide](guide/a.md)\n", "page.md": "# From an image\n", "guide/a.md": "# Nested\n"} {
-		k.must(os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))  //nolint:gosec // Pods run as any user.
-		k.must(os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644)) //nolint:gosec // Likewise.
+		k.must(os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))
+		k.must(os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
 	}
 	img, err := controlplane.NewImage(v1.Config{}, map[string]string{".": dir})
 	k.must(err)
