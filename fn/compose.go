@@ -2,7 +2,6 @@ package fn
 
 import (
 	"maps"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -156,13 +155,12 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 
 	name := v.viewerName()
 	out.resources = []composedResource{
+		{v.configMapPart(text), out.configMap, func(o observed) bool { return o.configMaps[text].ready(out, o.deployment) }, text != out.serving},
 		{part{keyDeployment, "apps/v1", "Deployment", name}, out.encoded, func(o observed) bool { return o.deployment.ready(out) }, false},
 		{part{keyService, "v1", "Service", name}, out.service, func(o observed) bool { return o.service.ready(out) }, false},
 	}
-	if text != textImage {
-		out.resources = slices.Insert(out.resources, 0, composedResource{
-			v.configMapPart(text), out.configMap, func(o observed) bool { return o.configMaps[text].ready(out, o.deployment) }, text != out.serving,
-		})
+	if text == textImage {
+		out.resources = out.resources[1:]
 	}
 	if out.kept != nil {
 		out.resources = append(out.resources, composedResource{v.configMapPart(out.serving), out.kept, func(observed) bool { return true }, true})

@@ -121,6 +121,9 @@ func projection(configMap string, items []corev1.KeyToPath) corev1.VolumeProject
 
 // validateSources returns the errors of the sources by themselves.
 func (v view) validateSources() field.ErrorList {
+	if len(v.Spec.MarkdownsFrom) == 0 {
+		return nil
+	}
 	at := field.NewPath("spec", "markdownsFrom")
 	if n := len(v.Spec.MarkdownsFrom); n > maxSources {
 		return field.ErrorList{field.TooMany(at, n, maxSources)}

@@ -328,3 +328,16 @@ func keysOf(rsp *fnv1.RunFunctionResponse) []any {
 
 	return keys
 }
+
+// TestImageVolumeNotAccepted checks the message for a cluster that has no image
+// volumes: its API server removes the field, and rejects a volume of no kind.
+func TestImageVolumeNotAccepted(t *testing.T) {
+	c := sharing(t, object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
+		inputWith(object{"allowedBookImages": []any{"*/book"}}), nil)
+	c.xr["status"] = object{"conditions": []any{object{"type": "Synced", "status": "False", "reason": "ReconcileError", "message": "Unsynced resources: deployment"}}}
+	const want = "Kubernetes did not accept deployment, which is invalid or belongs to another XR, or has an image volume, which needs Kubernetes 1.35 or later: " +
+		"see the events of kubectl describe markdownview -n docs sample"
+	if diff := cmp.Diff(want, checkLaws(t, c.request()).GetConditions()[1].GetMessage()); diff != "" {
+		t.Errorf("message: -want, +got:\n%s", diff)
+	}
+}

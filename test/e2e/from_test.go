@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,15 +110,15 @@ func (k *kit) servedIfReal(name, path, text string) {
 // FromLarge shows that a book of 5 MiB in six ConfigMaps is served.
 func FromLarge(k *kit) {
 	const name = "large"
-	paragraph := strings.Repeat("All work and no play makes a long page. ", 20) + "\n\n"
-	const folders, pages, pageSize = 6, 10, 5 << 20 / 60
-	summary := strings.Builder{}
+	const folders, pages, pageSize = 6, 10, 5<<20/60 + 1
+	size, words, summary := 0, rand.New(rand.NewPCG(1, 2)), strings.Builder{}
 	var entries []any
 	for i := range folders {
 		folder, files := fmt.Sprintf("part-%d", i), map[string]string{}
 		for j := range pages {
 			page := fmt.Sprintf("%d.md", j)
-			files[page] = fmt.Sprintf("# Page %d of part %d\n\n", j, i) + strings.Repeat(paragraph, pageSize/len(paragraph)+1)
+			files[page] = fmt.Sprintf("# Page %d of part %d\n\n", j, i) + prose(words, pageSize)
+			size += len(files[page])
 			fmt.Fprintf(&summary, "- [Page](%s/%s)\n", folder, page)
 		}
 		k.write(folder, files)
@@ -128,12 +130,38 @@ func FromLarge(k *kit) {
 		s["resources"] = map[string]any{"limits": map[string]any{"memory": "2Gi"}}
 	}))
 	k.settle(name)
-	k.Logf("a book of %d MiB is healthy after %s", folders*pages*pageSize>>20, time.Since(begin).Round(100*time.Millisecond))
+	k.Logf("a book of %.1f MiB is healthy after %s", float64(size)/(1<<20), time.Since(begin).Round(100*time.Millisecond))
 	for i := range folders {
 		k.servedAt(name, fmt.Sprintf("/part-%d/9.html", i), fmt.Sprintf("Page 9 of part %d", i))
 	}
-	used, _, err := k.memory(name)
-	k.Logf("mdBook uses %d MiB: %v", used>>20, err)
+	k.eventually("memory of mdBook", func() error {
+		used, limit, err := k.memory(name)
+		if err != nil {
+			return err
+		}
+		k.Logf("mdBook uses %d MiB of %d MiB", used>>20, limit>>20)
+		if used == 0 || used > limit {
+			return fmt.Errorf("mdBook has %d bytes of %d", used, limit)
+		}
+
+		return nil
+	})
+}
+
+// prose returns that many bytes of text or more, in which some words are frequent and
+// many are rare, as in a language: the search index grows with the words.
+func prose(r *rand.Rand, size int) string {
+	text := strings.Builder{}
+	for n := 1; text.Len() < size; n++ {
+		word := int(math.Exp(r.Float64() * math.Log(50_000)))
+		for ; word > 0; word /= 20 {
+			text.WriteByte("bcdfghjklmnpqrstvwxz"[word%20])
+			text.WriteByte("aeiou"[word%5])
+		}
+		text.WriteString([]string{" ", " ", " ", ".\n\n"}[n%80/79*3])
+	}
+
+	return text.String()
 }
 
 // FromImage shows that an image holds a book, named by its digest, and that a live
