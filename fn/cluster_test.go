@@ -306,11 +306,27 @@ func prune(live, before, now object) {
 
 			continue
 		}
-		l, isMap := live[name].(object)
-		w, wasMap := was.(object)
-		n, nowMap := is.(object)
-		if isMap && wasMap && nowMap {
+		pruneValue(live[name], was, is)
+	}
+}
+
+// pruneValue prunes maps field by field, and lists element by element where they are as
+// long as before.
+func pruneValue(live, before, now any) {
+	switch l := live.(type) {
+	case object:
+		w, wasMap := before.(object)
+		n, nowMap := now.(object)
+		if wasMap && nowMap {
 			prune(l, w, n)
+		}
+	case []any:
+		w, _ := before.([]any)
+		n, _ := now.([]any)
+		for i := range l {
+			if len(w) == len(l) && len(n) == len(l) {
+				pruneValue(l[i], w[i], n[i])
+			}
 		}
 	}
 }
@@ -552,16 +568,17 @@ func complete(d object) bool {
 // It is empty for an image.
 func configMapOf(d object) string {
 	for _, item := range child(child(child(d, "spec"), "template"), "spec")["volumes"].([]any) {
-		switch v := item.(object); v["name"] {
-		case "markdowns-from":
-			item = child(v, "projected")["sources"].([]any)[0]
-
-			fallthrough
-		case "markdowns":
-			name, _ := child(item.(object), "configMap")["name"].(string)
-
-			return name
+		v := item.(object)
+		if v["name"] != "markdowns" {
+			continue
 		}
+		if projected, ok := v["projected"].(object); ok {
+			v = projected["sources"].([]any)[0].(object)
+		}
+		cm, _ := v["configMap"].(object)
+		name, _ := cm["name"].(string)
+
+		return name
 	}
 
 	return ""

@@ -166,7 +166,7 @@ func container(v view, o observed) corev1.Container {
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
 		VolumeMounts: []corev1.VolumeMount{
-			{Name: v.Spec.volumeName(), MountPath: bookDir + "/src", ReadOnly: true},
+			{Name: volumeName, MountPath: bookDir + "/src", ReadOnly: true},
 			{Name: "output", MountPath: bookDir + "/book"},
 		},
 	}

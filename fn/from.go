@@ -29,6 +29,9 @@ const (
 	messageImagePath    = `an image holds the whole book: remove path`
 	messageImageSummary = `the function cannot read an image: add SUMMARY.md to the image, and remove summary`
 
+	// volumeName is that of the volume with the book.
+	volumeName = "markdowns"
+
 	// textImage stands for an image where the key of a ConfigMap stands otherwise.
 	textImage = "image"
 )
@@ -211,23 +214,9 @@ func (f *files) validateShared() field.ErrorList {
 	return errs
 }
 
-// volumeName returns the name of the volume with the book. Each kind of volume has
-// its own: server-side apply would keep what Kubernetes has set in one by default, and
-// a volume of two kinds is invalid.
-func (s spec) volumeName() string {
-	switch {
-	case s.bookImage() != nil:
-		return "markdowns-image"
-	case len(s.MarkdownsFrom) > 0:
-		return "markdowns-from"
-	default:
-		return "markdowns"
-	}
-}
-
 // volume returns the volume with the book, of which configMap holds our own files.
 func (f *files) volume(configMap string) corev1.Volume {
-	v := corev1.Volume{Name: f.spec.volumeName()}
+	v := corev1.Volume{Name: volumeName}
 	switch image := f.spec.bookImage(); {
 	case image != nil:
 		v.Image = &corev1.ImageVolumeSource{Reference: qualified(image.Reference), PullPolicy: image.PullPolicy}

@@ -619,7 +619,7 @@ func volumeOf(t testing.TB, rsp *fnv1.RunFunctionResponse) corev1.VolumeSource {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap(), d); err != nil {
 		t.Fatalf("law 4: cannot decode the Deployment: %v", err)
 	}
-	i := slices.IndexFunc(d.Spec.Template.Spec.Volumes, func(v corev1.Volume) bool { return strings.HasPrefix(v.Name, "markdowns") })
+	i := slices.IndexFunc(d.Spec.Template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == "markdowns" })
 	if i < 0 {
 		return corev1.VolumeSource{}
 	}

@@ -59,7 +59,7 @@ func (k *kit) notFound(name, configMap string) {
 
 // FromConfigMap shows that a book has files of another ConfigMap: one that is missing
 // is reported and used when it appears, a change of it is a rollout, and what runs
-// stays when it is deleted.
+// stays when it is deleted. A live MarkdownView changes to it.
 func FromConfigMap(k *kit) {
 	const name = "handbook"
 	k.apply(book(name, from(fromConfigMap("guide")), file("SUMMARY.md", "- [Page](page.md)\n- [Guide](guide/a.md)\n")))
@@ -88,6 +88,13 @@ func FromConfigMap(k *kit) {
 	k.Logf("a rollout %s after the ConfigMap changed", time.Since(begin).Round(100*time.Millisecond))
 	k.settle(name)
 	k.servedIfReal(name, "/guide/a.html", "Two")
+
+	const live = "live"
+	k.apply(book(live))
+	k.settle(live)
+	k.apply(book(live, from(fromConfigMap("guide")), file("SUMMARY.md", "- [Page](page.md)\n- [Guide](guide/a.md)\n")))
+	k.settle(live)
+	k.servedIfReal(live, "/guide/a.html", "Two")
 
 	second := k.children(name)
 	k.must(k.Delete(k.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "guide", Namespace: k.namespace}}))
