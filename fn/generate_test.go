@@ -238,6 +238,11 @@ func corrupt(s *sample.Source, req *fnv1.RunFunctionRequest) {
 			roots = append(roots, resources[key].GetResource())
 		}
 	}
+	for _, key := range slices.Sorted(maps.Keys(req.GetRequiredResources())) {
+		for _, r := range req.GetRequiredResources()[key].GetItems() {
+			roots = append(roots, r.GetResource())
+		}
+	}
 	for range 1 + s.Below(3) {
 		corruptStruct(s, sample.Pick(s, roots...), sample.Pick(s, 2, 1, 3, 4, 6, 8))
 	}

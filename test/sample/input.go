@@ -42,6 +42,15 @@ func (s *Source) Input() map[string]any {
 	return in
 }
 
+// Fit removes from an Input what does not go with a view: a template cannot add files
+// to an image.
+func Fit(view, input map[string]any) {
+	from, ok := view["spec"].(map[string]any)["markdownsFrom"].([]any)
+	if templates, has := input["templates"].(map[string]any); ok && has && from[0].(map[string]any)["image"] != nil {
+		delete(templates, "configMap")
+	}
+}
+
 // reach lets the books be reached from outside of the cluster.
 func (s *Source) reach(in map[string]any) {
 	out := map[string]any{"host": Pick(s, "{namespace}.books.example.com", "books.example.com", "{namespace}.x-1.example")}

@@ -19,7 +19,7 @@ import (
 )
 
 type cli struct {
-	Dir       string `arg:""           help:"Directory to write to. Each sample makes NUMBER-view.json, NUMBER-configmap.json, NUMBER-deployment.json and NUMBER-service.json." type:"existingdir"`
+	Dir       string `arg:""           help:"Directory to write to. Each sample makes NUMBER-view.json, NUMBER-deployment.json, NUMBER-service.json and, without an image, NUMBER-configmap.json." type:"existingdir"`
 	N         uint64 `default:"2000"   help:"Number of samples."`
 	Seed      uint64 `default:"1"      help:"Number of the first sample."`
 	Namespace string `default:"default" help:"Namespace of all samples."`
@@ -32,15 +32,23 @@ func (c *cli) Run() error {
 		s := sample.Random(seed)
 		view, input := s.View(), s.Input()
 		delete(input, "allowedImages")
+		sample.Fit(view, input)
 		view["metadata"].(map[string]any)["namespace"] = c.Namespace
 		if err := c.write(seed, "view", view); err != nil {
 			return err
 		}
 
-		rsp, err := f.RunFunction(context.Background(), &fnv1.RunFunctionRequest{
-			Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: structOf(view)}},
-			Input:    structOf(input),
-		})
+		req := &fnv1.RunFunctionRequest{
+			Meta:              &fnv1.RequestMeta{Capabilities: []fnv1.Capability{fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}},
+			Observed:          &fnv1.State{Composite: &fnv1.Resource{Resource: structOf(view)}},
+			Input:             structOf(input),
+			RequiredResources: map[string]*fnv1.Resources{},
+		}
+		for name, cm := range s.Shared() {
+			cm["metadata"] = map[string]any{"name": name, "namespace": c.Namespace}
+			req.RequiredResources["configmap/"+name] = &fnv1.Resources{Items: []*fnv1.Resource{{Resource: structOf(cm)}}}
+		}
+		rsp, err := f.RunFunction(context.Background(), req)
 		if err != nil {
 			return fmt.Errorf("cannot compose sample %d: %w", seed, err)
 		}
