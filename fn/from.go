@@ -142,12 +142,7 @@ func (v view) validateSources() field.ErrorList {
 				errs = append(errs, field.Forbidden(at.Child("path"), messageImagePath))
 			}
 		default:
-			for _, detail := range validation.IsDNS1123Subdomain(from.ConfigMap.Name) {
-				errs = append(errs, field.Invalid(at.Child("configMap", "name"), short(from.ConfigMap.Name), detail))
-			}
-			if err := book.ValidatePath(from.Path); from.Path != "" && err != nil {
-				errs = append(errs, field.Invalid(at.Child("path"), short(from.Path), err.Error()))
-			}
+			errs = append(errs, validateConfigMapSource(from, at)...)
 		}
 	}
 	if v.Spec.bookImage() != nil && (len(v.Spec.MarkdownsFrom) > 1 || len(v.Spec.Markdowns)+len(v.Spec.Binaries) > 0) {
@@ -155,6 +150,18 @@ func (v view) validateSources() field.ErrorList {
 	}
 	if v.Spec.bookImage() != nil && v.Spec.Summary == summaryAuto {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), messageImageSummary))
+	}
+
+	return errs
+}
+
+func validateConfigMapSource(from source, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, detail := range validation.IsDNS1123Subdomain(from.ConfigMap.Name) {
+		errs = append(errs, field.Invalid(at.Child("configMap", "name"), short(from.ConfigMap.Name), detail))
+	}
+	if err := book.ValidatePath(from.Path); from.Path != "" && err != nil {
+		errs = append(errs, field.Invalid(at.Child("path"), short(from.Path), err.Error()))
 	}
 
 	return errs

@@ -74,7 +74,7 @@ func FromConfigMap(k *kit) {
 	if _, copied := first.configMap.Data["guide_a.md"]; copied || len(first.configMap.Data) != 2 {
 		k.Errorf("the files of the other ConfigMap are copied: %v", sorted(first.configMap.Data))
 	}
-	k.servedIfReal(name, "/guide/a.html", "One")
+	k.guideServed(name, "One")
 
 	begin = time.Now()
 	k.write("guide", map[string]string{"a.md": "# Two\n"})
@@ -87,30 +87,31 @@ func FromConfigMap(k *kit) {
 	})
 	k.Logf("a rollout %s after the ConfigMap changed", time.Since(begin).Round(100*time.Millisecond))
 	k.settle(name)
-	k.servedIfReal(name, "/guide/a.html", "Two")
+	k.guideServed(name, "Two")
 
 	const live = "live"
 	k.apply(book(live))
 	k.settle(live)
 	k.apply(book(live, from(fromConfigMap("guide")), file("SUMMARY.md", "- [Page](page.md)\n- [Guide](guide/a.md)\n")))
 	k.settle(live)
-	k.servedIfReal(live, "/guide/a.html", "Two")
+	k.guideServed(live, "Two")
 
 	second := k.children(name)
 	k.must(k.Delete(k.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "guide", Namespace: k.namespace}}))
 	k.notFound(name, "guide")
 	k.check(equal("specs", second.specs(), k.children(name).specs()))
-	k.servedIfReal(name, "/guide/a.html", "Two")
+	k.guideServed(name, "Two")
 	k.write("guide", map[string]string{"a.md": "# Two\n"})
 	k.settle(name)
 	k.check(equal("specs", second.specs(), k.children(name).specs()))
 }
 
-// servedIfReal waits until a path of a book has a text, where pods are not simulated.
-func (k *kit) servedIfReal(name, path, text string) {
+// guideServed waits until the page of the ConfigMap has a text, where pods are not
+// simulated.
+func (k *kit) guideServed(name, text string) {
 	k.Helper()
 	if k.RealNode() {
-		k.servedAt(name, path, text)
+		k.servedAt(name, "/guide/a.html", text)
 	}
 }
 
