@@ -110,13 +110,14 @@ func FromConfigMap(k *kit) {
 // simulated.
 func (k *kit) guideServed(name, text string) {
 	k.Helper()
-	if k.RealNode() {
+	if k.loopback != nil && k.RealNode() {
 		k.servedAt(name, "/guide/a.html", text)
 	}
 }
 
 // FromLarge shows that a book of 5 MiB in six ConfigMaps is served.
 func FromLarge(k *kit) {
+	k.needsNode()
 	const name = "large"
 	const folders, pages, pageSize = 6, 10, 5<<20/60 + 1
 	size, words, summary := 0, rand.New(rand.NewPCG(1, 2)), strings.Builder{}
@@ -143,10 +144,11 @@ func FromLarge(k *kit) {
 		k.servedAt(name, fmt.Sprintf("/part-%d/9.html", i), fmt.Sprintf("Page 9 of part %d", i))
 	}
 	k.eventually("memory of mdBook", func() error {
-		used, limit, err := k.memory(name)
+		used, mdbook, err := k.memory(name, "mdbook")
 		if err != nil {
 			return err
 		}
+		limit := mdbook.Resources.Limits.Memory().Value()
 		k.Logf("mdBook uses %d MiB of %d MiB", used>>20, limit>>20)
 		if used == 0 || used > limit {
 			return fmt.Errorf("mdBook has %d bytes of %d", used, limit)
@@ -175,6 +177,7 @@ func prose(r *rand.Rand, size int) string {
 // FromImage shows that an image holds a book, named by its digest, and that a live
 // MarkdownView changes to it and back.
 func FromImage(k *kit) {
+	k.needsNode()
 	const name, repository = "handbook", "registry.example.com/team/book"
 	composition := k.composition("image", kind, ours(map[string]any{"allowedBookImages": []any{repository}}))
 	dir := k.TempDir()
