@@ -12,9 +12,11 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
@@ -83,6 +85,9 @@ func start(t *testing.T) *cluster {
 			_ = os.RemoveAll(dir)
 		}
 	})
+	if err := gatewayv1.Install(scheme.Scheme); err != nil {
+		t.Fatal(err)
+	}
 	c := &cluster{Options: controlplane.OptionsFor(root, dir)}
 	if kubeconfig := os.Getenv("E2E_KUBECONFIG"); kubeconfig != "" {
 		c.attach(t, kubeconfig)

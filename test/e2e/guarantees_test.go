@@ -72,6 +72,7 @@ func TestGuarantees(t *testing.T) {
 	})
 	t.Run("Alone", func(t *testing.T) {
 		for _, test := range []func(*kit){
+			Reachable, // Needs that Crossplane may not compose HTTPRoutes yet.
 			Quiet,
 			Accepted,
 			Deaths,

@@ -1,0 +1,228 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// Reachable shows that books are published by HTTPRoutes and Ingresses, that
+// Crossplane may compose them with the role that we ship and not without it, and
+// that readiness, conditions and URL follow what a controller reports. The test
+// reports it: there is no controller.
+func Reachable(k *kit) {
+	k.installGatewayAPI()
+	k.eventually("Crossplane has no more permissions than by default", func() error {
+		return k.may(crossplaneUser(), map[string]bool{"patch gateway.networking.k8s.io/httproutes": false, "patch networking.k8s.io/ingresses": false})
+	})
+
+	const name = "handbook"
+	composition := k.parse(k.read("../../example/production/composition.yaml"))[0]
+	composition.SetName(k.namespace + "-production")
+	k.apply(composition)
+	k.afterwards(composition)
+	k.apply(book(name, replicas(2), composedBy(composition.GetName())))
+	k.forbidden(name)
+
+	role := k.parse(k.read("../../example/production/rbac.yaml"))[0]
+	k.apply(role)
+	k.afterwards(role)
+	k.accepted(name)
+	k.hosts()
+	k.ingress()
+}
+
+// installGatewayAPI installs the CRDs of the standard channel. They stay: an
+// existing cluster may have had them.
+func (k *kit) installGatewayAPI() {
+	k.Helper()
+	dir, err := exec.CommandContext(k.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	k.must(err)
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "standard", "*_httproutes.yaml"))
+	k.must(err)
+	k.check(equal("CRDs of HTTPRoute", 1, len(files)))
+	for _, f := range files {
+		for _, u := range k.parse(k.read(f)) {
+			k.apply(u)
+		}
+	}
+	k.kubectl("wait", "crd", "httproutes.gateway.networking.k8s.io", "--for=condition=Established", "--timeout=1m")
+}
+
+// forbidden waits until events report that Crossplane lacks permissions, which of its
+// resources it may not apply, and what role it needs. Its next reconcile waits two
+// minutes for an informer that may not list, before it sets Synced.
+func (k *kit) forbidden(name string) {
+	k.Helper()
+	for reason, says := range map[string]string{"ComposeResources": "is forbidden", "RoleBasedAccessControl": "is not allowed to"} {
+		k.eventually("event "+reason, func() error {
+			for _, e := range k.eventsOf(reason) {
+				if e.InvolvedObject.Name == name && strings.Contains(e.Message, says) {
+					return nil
+				}
+			}
+
+			return fmt.Errorf("none says that Crossplane %s", says)
+		})
+	}
+}
+
+// published waits until everything of the MarkdownView is there, however long
+// Crossplane has waited, and no Gateway has decided on its HTTPRoute.
+func (k *kit) published(name, url string) {
+	k.Helper()
+	k.within(4*k.patience, name+": no Gateway has accepted it", func() error {
+		v, err := k.view(name)
+		if err != nil {
+			return err
+		}
+
+		return errors.Join(
+			v.counts(available, 2, 2),
+			v.is("Synced", metav1.ConditionTrue, ""),
+			v.is("Available", metav1.ConditionTrue, "Available"),
+			v.is("Degraded", metav1.ConditionFalse, ""),
+			v.is("Ready", metav1.ConditionFalse, ""),
+			equal("URL", url, v.Status.URL))
+	})
+	k.must(k.get(&policyv1.PodDisruptionBudget{}, "viewer-"+name))
+}
+
+// accepted shows what a MarkdownView says while a Gateway has not decided on its
+// HTTPRoute, has rejected it, cannot reach its Service, and has accepted it.
+func (k *kit) accepted(name string) {
+	k.Helper()
+	url := "https://" + name + "." + k.namespace + ".books.example.com"
+	k.published(name, url)
+	for _, rejected := range []metav1.Condition{
+		{Type: "Accepted", Status: "False", Reason: "NotAllowedByListeners", Message: "Listener https of Gateway gateways/public allows no routes of this namespace."},
+		{Type: "ResolvedRefs", Status: "False", Reason: "BackendNotFound", Message: "No endpoints of Service viewer-" + name},
+	} {
+		k.report(name, rejected)
+		k.until(name, "the Gateway does not serve it", func(v *markdownView) error {
+			return errors.Join(
+				v.counts(available, 2, 2),
+				v.is("Available", metav1.ConditionTrue, "Available"),
+				v.is("Ready", metav1.ConditionFalse, ""),
+				v.is("Degraded", metav1.ConditionTrue, "RouteNotAccepted"),
+				contains(v.condition("Degraded").Message, strings.TrimSuffix(rejected.Message, ".")))
+		})
+	}
+	k.eventually("an event says so", func() error { return k.warned(name, "allows no routes of this namespace") })
+	k.report(name)
+	k.settle(name)
+	r := k.route(name)
+	k.check(equal("generation of the HTTPRoute: Gateway API sets defaults, and nobody else changes it", int64(1), r.Generation))
+	k.check(equal("hostnames", []gatewayv1.Hostname{gatewayv1.Hostname(strings.TrimPrefix(url, "https://"))}, r.Spec.Hostnames))
+}
+
+// hosts shows that a MarkdownView chooses among the hosts that the Input allows,
+// which needs to be accepted anew, that what others set in the HTTPRoute stays, and
+// that the HTTPRoute goes when the Input asks for none.
+func (k *kit) hosts() {
+	k.Helper()
+	const name = "guide"
+	route := map[string]any{"parentRefs": []any{map[string]any{"name": "public", "namespace": "gateways", "sectionName": "https"}}, "host": "{name}.example.com"}
+	composition := k.composition("route", kind, ours(map[string]any{"route": route, "allowedHosts": []any{"*.{namespace}.example.com"}}))
+	host := func(h string) func(map[string]any) { return func(s map[string]any) { s["host"] = h } }
+	k.apply(book(name, composedBy(composition)))
+	k.eventually("HTTPRoute", func() error { return k.get(&gatewayv1.HTTPRoute{}, "viewer-"+name) })
+	k.report(name)
+	k.settle(name)
+	k.kubectl("annotate", "httproute", "viewer-"+name, "cert-manager.io/issuer=letsencrypt")
+
+	k.apply(book(name, composedBy(composition), host("a.elsewhere.example.com")))
+	k.until(name, "the host is not allowed", func(v *markdownView) error {
+		return errors.Join(
+			v.is("Degraded", metav1.ConditionTrue, "InvalidSpec"),
+			contains(v.condition("Degraded").Message, "spec.host"),
+			equal("URL", "https://guide.example.com", v.Status.URL))
+	})
+	chosen := "a." + k.namespace + ".example.com"
+	k.apply(book(name, composedBy(composition), host(chosen)))
+	k.until(name, "the Gateway has not accepted the new host", func(v *markdownView) error {
+		return errors.Join(v.is("Ready", metav1.ConditionFalse, ""), v.is("Degraded", metav1.ConditionFalse, ""), equal("URL", "https://"+chosen, v.Status.URL))
+	})
+	k.report(name)
+	k.settle(name)
+	r := k.route(name)
+	k.check(equal("hostnames", []gatewayv1.Hostname{gatewayv1.Hostname(chosen)}, r.Spec.Hostnames))
+	k.check(equal("annotation of somebody", "letsencrypt", r.Annotations["cert-manager.io/issuer"]))
+	k.check(equal("reports of controllers", 1, len(r.Status.Parents)))
+
+	k.composition("route", kind, ours(nil))
+	k.apply(book(name, composedBy(composition)))
+	k.eventually("no HTTPRoute", func() error { return k.gone(&gatewayv1.HTTPRoute{}, "viewer-"+name) })
+	k.settle(name)
+	v, err := k.view(name)
+	k.must(err)
+	k.check(equal("URL", "http://viewer-"+name+"."+k.namespace+".svc", v.Status.URL))
+}
+
+// ingress shows the same of an Ingress, whose controller reports an address.
+func (k *kit) ingress() {
+	k.Helper()
+	const name = "manual"
+	composition := k.composition("ingress", kind, ours(map[string]any{"ingress": map[string]any{
+		"className": "internal", "host": "{name}.example.com", "annotations": map[string]any{"example.org/timeout": "10s"},
+	}}))
+	k.apply(book(name, composedBy(composition)))
+	k.until(name, "the Ingress has no address", func(v *markdownView) error {
+		return errors.Join(
+			v.counts(available, 1, 1),
+			v.is("Available", metav1.ConditionTrue, "Available"),
+			v.is("Ready", metav1.ConditionFalse, ""),
+			equal("URL", "http://manual.example.com", v.Status.URL))
+	})
+
+	i := &networkingv1.Ingress{}
+	k.must(k.get(i, "viewer-"+name))
+	i.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
+	k.must(k.Status().Update(k.Context(), i))
+	k.settle(name)
+	k.must(k.get(i, "viewer-"+name))
+	k.check(equal("addresses", 1, len(i.Status.LoadBalancer.Ingress)))
+	k.check(equal("annotation", "10s", i.Annotations["example.org/timeout"]))
+}
+
+// route reads the HTTPRoute of a MarkdownView.
+func (k *kit) route(name string) *gatewayv1.HTTPRoute {
+	k.Helper()
+	r := &gatewayv1.HTTPRoute{}
+	k.must(k.get(r, "viewer-"+name))
+
+	return r
+}
+
+// report to the HTTPRoute of a MarkdownView what the controller of its Gateway would:
+// it accepts it as it is now, except for the conditions given.
+func (k *kit) report(name string, conditions ...metav1.Condition) {
+	k.Helper()
+	r := k.route(name)
+	parent := gatewayv1.RouteParentStatus{ParentRef: r.Spec.ParentRefs[0], ControllerName: "example.org/controller"}
+	for _, c := range append([]metav1.Condition{
+		{Type: "Accepted", Status: metav1.ConditionTrue, Reason: "Accepted"},
+		{Type: "ResolvedRefs", Status: metav1.ConditionTrue, Reason: "ResolvedRefs"},
+	}, conditions...) {
+		c.ObservedGeneration = r.Generation
+		meta.SetStatusCondition(&parent.Conditions, c)
+	}
+	r.Status.Parents = []gatewayv1.RouteParentStatus{parent}
+	k.must(k.Status().Update(k.Context(), r))
+}
+
+func contains(text, part string) error {
+	if !strings.Contains(text, part) {
+		return fmt.Errorf("%q does not contain %q", text, part)
+	}
+
+	return nil
+}
