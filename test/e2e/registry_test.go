@@ -28,7 +28,7 @@ func OwnRegistry(k *kit) {
 	_, err = k.run("crossplane", "xpkg", "install", "configuration", registry+"/configuration-markdownview:v0.3.0")
 	k.must(err)
 	k.must(k.WaitHealthy(k.Context(), "configuration", "team-configuration-markdownview"))
-	k.must(k.WaitHealthy(k.Context(), "function", "team-function-markdownview"))
+	k.must(k.WaitHealthy(k.Context(), "function", controlplane.OwnFunctionName))
 
 	k.apply(book("own"))
 	k.settle("own")

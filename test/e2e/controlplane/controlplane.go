@@ -52,8 +52,8 @@ type Options struct {
 	// Port of the API server, or 0 for any.
 	Port int
 
-	// FunctionArgs are arguments for the processes of functions, by the name of
-	// the function.
+	// FunctionArgs are arguments for the processes of our function, by the names that
+	// Crossplane gives it. Each process serves metrics on a port of its own.
 	FunctionArgs map[string][]string
 }
 

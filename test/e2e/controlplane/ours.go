@@ -19,6 +19,10 @@ import (
 // FunctionName is what Crossplane calls our function.
 const FunctionName = "crossplane-contrib-function-markdownview"
 
+// OwnFunctionName is what Crossplane calls our function if it comes from the
+// repositories team/… of a registry of one's own.
+const OwnFunctionName = "team-function-markdownview"
+
 // OptionsFor are the options for the repository of the function, with dir as
 // the run folder.
 func OptionsFor(root, dir string) Options {
@@ -28,7 +32,7 @@ func OptionsFor(root, dir string) Options {
 		Tools:        filepath.Join(root, "test", "tools"),
 		Packages:     filepath.Join(root, "dist"),
 		Runtime:      filepath.Join(root, "example", "production", "runtime.yaml"),
-		FunctionArgs: map[string][]string{FunctionName: {"--debug"}},
+		FunctionArgs: map[string][]string{FunctionName: {"--debug"}, OwnFunctionName: nil},
 	}
 	if os.Getenv("NODE") == "real" {
 		o.Debian, o.MdBook = filepath.Join(o.Bin, "debian"), filepath.Join(o.Bin, "mdbook-trixie")
