@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"path/filepath"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,7 +17,8 @@ func OwnRegistry(k *kit) {
 	k.kubectl("delete", "imageconfigs.pkg.crossplane.io", "mirror")
 	k.kubectl("delete", "configurations.pkg.crossplane.io", k.ConfigurationPackage().Name())
 	k.kubectl("delete", "functions.pkg.crossplane.io", k.FunctionPackage().Name())
-	k.eventually("the API is gone", func() error {
+	// Load has left many MarkdownViews, which Crossplane deletes first.
+	k.within(5*time.Minute, "the API is gone", func() error {
 		_, err := k.run("kubectl", "wait", "--for=delete", "crd/markdownviews."+kind.Group, "--timeout=5s")
 		return err
 	})
