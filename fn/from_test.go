@@ -209,7 +209,7 @@ func TestSent(t *testing.T) {
 		req    *fnv1.RunFunctionRequest
 		want   string
 	}{
-		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: this Crossplane does not send ConfigMaps to functions: upgrade it to v2.4 or later"},
+		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: this Crossplane does not send ConfigMaps to functions: upgrade it to v2.2 or later"},
 		{"A ConfigMap of another namespace", elsewhere, `spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`},
 		{"The first call", first, "Crossplane has not sent the ConfigMaps of spec.markdownsFrom yet"},
 	} {

@@ -131,8 +131,8 @@ type Input struct {
 	Namespace string `json:"namespace,omitempty"`
 
 	// TTL is the time after which Crossplane calls the function again although
-	// nothing has changed. Crossplane watches everything that the function reads,
-	// so the default is 0: never.
+	// nothing has changed. Crossplane v2.4 and later watch everything that the
+	// function reads, so the default is 0: never.
 	// +optional
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 
