@@ -98,7 +98,7 @@ RACE := $(shell command -v $$(go env CC) >/dev/null && echo -race)
 
 .PHONY: test
 test: ## Run the unit tests.
-	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) ./...
+	CGO_ENABLED=$(if $(RACE),1,0) go test -timeout 30m $(RACE) ./...
 
 # Runs every fuzz target for FUZZTIME, a duration or a count such as 1000x. CI uses
 # a count: with a duration, Go before 1.27 may report a failure when the time is up

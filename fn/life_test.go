@@ -282,7 +282,7 @@ func TestLife(t *testing.T) {
 func TestLives(t *testing.T) {
 	t.Parallel()
 
-	const lives = 12
+	const lives = 6
 	for seed := range uint64(lives) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
