@@ -57,7 +57,7 @@ func conflictsInCluster(v view, resources []composedResource, o observed) proble
 		actual, ok := o.identities[ours.key]
 		if ok && actual.Name != "" && actual.Name != ours.name {
 			p = append(p, problem{ReasonResourceConflict, field.Forbidden(field.NewPath("observed", "resources").Key(ours.key),
-				fmt.Sprintf("is named %q, so something else composed it, and Crossplane never renames a resource: delete it, and it is created again as %q", short(actual.Name), ours.name))})
+				fmt.Sprintf("is named %q, and Crossplane never renames a resource: delete it, and Crossplane creates it again as %q", short(actual.Name), ours.name))})
 		}
 		if moved == "" && actual.Namespace != v.namespace() {
 			moved = actual.Namespace
@@ -65,7 +65,7 @@ func conflictsInCluster(v view, resources []composedResource, o observed) proble
 	}
 	if moved != "" && v.Metadata.Namespace == "" {
 		p = append(p, problem{ReasonInvalidInput, field.Forbidden(v.namespacePath(),
-			fmt.Sprintf("the composed resources live in %q and cannot be moved: go back to that namespace, or delete the XR first", short(moved)))})
+			fmt.Sprintf("the composed resources are in namespace %q and cannot be moved: set that namespace again, or delete the XR first", short(moved)))})
 	}
 
 	return p

@@ -182,9 +182,9 @@ func TestRunFunction(t *testing.T) {
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_FALSE},
 				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Deleted, and created again: Service viewer-sample"), complete},
+				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Deleted resources are created again: Service viewer-sample"), complete},
 				results: []*fnv1.Result{{
-					Severity: fnv1.Severity_SEVERITY_WARNING, Reason: ptr.To("Missing"), Message: "Deleted, and created again: Service viewer-sample", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
+					Severity: fnv1.Severity_SEVERITY_WARNING, Reason: ptr.To("Missing"), Message: "Deleted resources are created again: Service viewer-sample", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
 				}},
 			},
 		},

@@ -62,7 +62,7 @@ func TestAllowed(t *testing.T) {
 func TestValidatePattern(t *testing.T) {
 	const (
 		none    = `must be an image reference in which "*" stands for any text without "/"`
-		partial = "must be the full name of an image, from its registry on: write "
+		partial = "must be the full name of an image, with its registry: write "
 		star    = `may have "*" in its registry only for all of it, for its first label or for its port: write the registry as `
 		general = star + "registry.example.com, *.registry.example.com, registry.example.com:* or *"
 	)
@@ -166,7 +166,7 @@ func TestRegistryOfPattern(t *testing.T) {
 		}
 		for _, f := range validatePattern(pattern, nil) {
 			registries := written.FindStringSubmatch(f.Detail)
-			if registries == nil || strings.Contains(f.Detail, "from its registry on") {
+			if registries == nil || strings.Contains(f.Detail, "with its registry") {
 				continue
 			}
 			for _, registry := range regexp.MustCompile(`, | or `).Split(registries[1], -1) {

@@ -37,7 +37,7 @@ func TestValidateReach(t *testing.T) {
 		"Suffix":        {reason: "A pattern is a whole host", host: "example.com.evil.org", input: `{allowedHosts: ["example.com"], ingress: {}}`, want: "spec.host: Forbidden"},
 		"NotAllowed":    {reason: "Nothing is allowed by default", host: "a.example.com", input: `{ingress: {host: "{name}.example.com"}}`, want: "spec.host: Forbidden: is not allowed here"},
 		"NotReachable":  {reason: "A host without route or ingress has no effect", host: "a.example.com", input: `{}`, want: "spec.host: Forbidden: is not allowed here"},
-		"NoHost":        {reason: "A host is required where no pattern makes one", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Required value: name the host at which the book is reached: *.example.com"},
+		"NoHost":        {reason: "A host is required where no pattern makes one", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Required value: name a host that matches *.example.com"},
 		"BadHost":       {reason: "Not a host", host: "a_b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Invalid value"},
 		"Address":       {reason: "Kubernetes rejects an IP address", host: "1.2.3.4", input: `{allowedHosts: ["*.*.*.*"], ingress: {}}`, want: "spec.host: Invalid value"},
 		"LongName":      {reason: "A name that makes no host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": does not fit into a host name"},

@@ -151,7 +151,7 @@ func rejections() map[string]rejection {
 			spec: with(map[string]any{"resources": map[string]any{
 				"requests": map[string]any{"memory": "1Gi"}, "limits": map[string]any{"memory": "512Mi"},
 			}}),
-			want: `spec.resources: Invalid value: spec.resources.requests asks for more than spec.resources.limits allows: raise the limit or lower the request`,
+			want: `spec.resources: Invalid value: spec.resources.requests is above spec.resources.limits: raise the limit or lower the request`,
 		},
 		"More than 1,000 binaries": {
 			spec: with(map[string]any{"binaries": binaries(1001)}),
