@@ -171,7 +171,7 @@ func (k *kit) allowManyChanges() {
 
 // LiveReload shows what the readers of books see that mdBook serves itself, as by
 // default: answers 404 while it builds a new text, and no failure of another kind.
-// The README states the figures.
+// docs/delivery.md has the numbers.
 func LiveReload(k *kit) {
 	k.needsNode()
 	names := []string{"small", "large"}
