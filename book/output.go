@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What mdBook 0.4 and 0.5 write into the output beside the book. Both end when a file
+// What mdBook 0.4 and 0.5 write into the output besides the book. Both end when a file
 // of the book is a folder there, or the other way round. A file of the book replaces
 // theirs. (0.5 puts a hash into the names of most.)
 var (

@@ -21,10 +21,10 @@ const (
 	// TypeAvailable is true while a pod serves the book.
 	TypeAvailable = "Available"
 	// TypeDegraded is true while something keeps the book from being served as
-	// requested that waiting does not solve.
+	// requested that somebody must fix.
 	TypeDegraded = "Degraded"
 	// TypeBookComplete is false while the book is served with problems that its
-	// author can solve. It changes only when the book does.
+	// author can fix. It changes only when the book does.
 	TypeBookComplete = "BookComplete"
 )
 

@@ -46,7 +46,7 @@ func isSame(v view, e wire.Entry, ours part) bool {
 		(theirs.Metadata.Namespace == "" || theirs.Metadata.Namespace == v.namespace())
 }
 
-// conflictsInCluster returns a problem when resources live elsewhere than they
+// conflictsInCluster returns a problem when resources are not where they
 // would be composed now: in another namespace than the Input or the claim of a
 // cluster-scoped XR names, or under another name, such as one that another function
 // has composed with the same key. Crossplane never moves or renames a resource.

@@ -347,8 +347,8 @@ func TestNamespaceOfResources(t *testing.T) {
 		want   string
 	}{
 		"Namespaced": {reason: "Crossplane sets the namespace of the resources of a namespaced XR", xr: `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`},
-		"Claim":      {reason: "The resources of a legacy XR live in the namespace of its claim", xr: `{metadata: {name: a}, spec: {claimRef: {namespace: c}, markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`, want: "c"},
-		"Cluster":    {reason: "The resources of a cluster-scoped XR live in the namespace of the Input", xr: `{metadata: {name: a}, spec: {markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`, input: `{namespace: d}`, want: "d"},
+		"Claim":      {reason: "The resources of a legacy XR are in the namespace of its claim", xr: `{metadata: {name: a}, spec: {claimRef: {namespace: c}, markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`, want: "c"},
+		"Cluster":    {reason: "The resources of a cluster-scoped XR are in the namespace of the Input", xr: `{metadata: {name: a}, spec: {markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`, input: `{namespace: d}`, want: "d"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

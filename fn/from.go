@@ -32,7 +32,7 @@ const (
 	// volumeName is that of the volume with the book.
 	volumeName = "markdowns"
 
-	// textImage stands for an image where the key of a ConfigMap stands otherwise.
+	// textImage is used for an image in place of the key of a ConfigMap.
 	textImage = "image"
 )
 

@@ -155,7 +155,7 @@ func TestMarkdownsFrom(t *testing.T) {
 			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image: Forbidden: the Composition adds files to all books with templates.configMap, and cannot add them to an image: use markdowns or ConfigMaps`,
 		},
 		"Tag": {
-			reason: "What a tag means is said where it matters",
+			reason: "A message explains the tag where it matters",
 			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 			input:  inputWith(object{"allowedBookImages": []any{"*/book"}}),
 			want:   `BookComplete NotChecked: The function does not read image registry.example.com/book:v1, which holds the book. A new image with the same tag is not rolled out: name a digest`,
@@ -195,7 +195,7 @@ func manyFiles(n int) object {
 // ConfigMap that it required.
 func TestSent(t *testing.T) {
 	c := sharing(t, object{"markdowns": book("text"), "markdownsFrom": []any{from("guide", "guide")}}, nil, map[string]object{"guide": data(object{"a.md": ""})})
-	// Crossplane of another version says nothing of its capabilities.
+	// Crossplane of another version does not report its capabilities.
 	old := c.request()
 	old.Meta.Capabilities = nil
 	elsewhere := c.request()

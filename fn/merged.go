@@ -45,7 +45,7 @@ func validateDeployment(d appsv1.DeploymentSpec, static bool, at *field.Path) fi
 		errs = append(errs, field.Invalid(at.Child("replicas"), *d.Replicas, "must not be negative"))
 	}
 	// What we do not own of a strategy, Kubernetes sets by default, and then
-	// rejects beside Recreate.
+	// rejects together with Recreate.
 	rolling := d.Strategy.RollingUpdate
 	if d.Strategy.Type != appsv1.RecreateDeploymentStrategyType && (d.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||
 		rolling == nil || rolling.MaxSurge == nil || rolling.MaxUnavailable == nil) {

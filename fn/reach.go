@@ -143,7 +143,7 @@ func ingressOf(v view, d *desired) composedResource {
 }
 
 // portOf returns the port of a Service that serves the book: ours, which a template
-// may have changed, or the first when it has taken ours away.
+// may have changed, or the first when it has removed ours.
 func portOf(ports []corev1.ServicePort) int32 {
 	return ports[max(0, slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Name == portName }))].Port
 }
@@ -223,7 +223,7 @@ func (o *observedRoute) ready(v view) bool {
 }
 
 // rejected returns why a gateway does not serve the route as it is now. Empty means
-// that none has said so.
+// that none has rejected it.
 func (o *observedRoute) rejected() string {
 	if o == nil {
 		return ""
@@ -314,7 +314,7 @@ func (v view) validateHost() field.ErrorList {
 }
 
 // allowsHost returns whether the host of a spec matches a pattern, in which "*"
-// stands for any text without a dot.
+// matches any text without a dot.
 func (v view) allowsHost(pattern string) bool {
 	slashes := func(s string) string { return strings.ReplaceAll(s, ".", "/") }
 	ok, err := path.Match(slashes(v.filled(pattern)), slashes(v.Spec.Host))

@@ -107,7 +107,7 @@ func validateImage(image string, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// supportedResources are what a viewer can ask for.
+// supportedResources are what a viewer can request.
 var supportedResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 
 func validateResources(r v1beta1.Resources, at *field.Path) field.ErrorList {
