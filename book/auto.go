@@ -14,7 +14,7 @@ import (
 // Summary writes a SUMMARY.md that lists every Markdown file of the book by its path:
 // the README.md or index.md of a folder first, as the chapter that holds the others.
 // The title is the first heading of a file, or its name. Left out is what mdBook
-// could not serve beside the others: Check warns of that.
+// could not serve together with the others: Check warns of that.
 func Summary(files Files) string {
 	root := &folder{}
 	for _, name := range listable(files) {

@@ -15,14 +15,14 @@ func TestValidatePath(t *testing.T) {
 		name   string
 		want   string
 	}{
-		"Plain":          {"A file beside SUMMARY.md.", "a.md", ""},
+		"Plain":          {"A file next to SUMMARY.md.", "a.md", ""},
 		"Nested":         {"Folders are what paths are for.", "guide/intro.md", ""},
 		"Japanese":       {"People write in their language.", "第一章/はじめに.md", ""},
 		"Space":          {"Spaces are common.", "a b.md", ""},
 		"DotsInside":     {"Dots that are no whole segment are harmless.", "a/..b/c...md", ""},
 		"Hidden":         {"A dot in front is allowed.", ".a/.b", ""},
 		"LongestSegment": {"NAME_MAX is 255.", strings.Repeat("a", 255), ""},
-		"Deepest":        {"As deep as mdBook is asked to nest.", strings.Repeat("a/", 31) + "b", ""},
+		"Deepest":        {"As deep as mdBook may nest.", strings.Repeat("a/", 31) + "b", ""},
 		"Empty":          {"There is no file without a name.", "", "must not be empty"},
 		"Absolute":       {"Kubernetes rejects it.", "/etc/passwd", `must be relative: remove the leading "/"`},
 		"Parent":         {"Kubernetes rejects it.", "../a.md", `must not begin with ".."`},

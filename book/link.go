@@ -39,7 +39,7 @@ func (b *book) mayBeDead(chapter string) bool {
 	return mayLink(text, dead) || strings.Contains(text, "<") && maySource(text, dead)
 }
 
-// mayLink returns whether what follows "](" or "]:" is dead, or cannot be told
+// mayLink returns whether what follows "](" or "]:" is dead, or cannot be decided
 // without parsing.
 func mayLink(text string, dead func(target string) bool) bool {
 	for i := strings.IndexByte(text, ']'); i >= 0; i = strings.IndexByte(text, ']') {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What mdBook 0.4 and 0.5 write into the output beside the book. Both end when a file
+// What mdBook 0.4 and 0.5 write into the output besides the book. Both end when a file
 // of the book is a folder there, or the other way round. A file of the book replaces
 // theirs. (0.5 puts a hash into the names of most.)
 var (
@@ -101,7 +101,7 @@ func (b *book) checkPages() {
 			b.errors.addf(summaryName, c.line, "chapters \"%s\" and \"%s\" (line %d) have one page, %s: rename one", c.name, before, lines[page], page)
 			continue
 		case page == c.name:
-			b.errors.addf(summaryName, c.line, "chapter \"%s\" is served as it is, not as a page: name it .md", c.target)
+			b.errors.addf(summaryName, c.line, "chapter \"%s\" is served as it is, not as a page: rename it to end with .md", c.target)
 			continue
 		case page == "print.html", page == "404.html" && c.name != "404.md":
 			b.errors.addf(summaryName, c.line, "chapter \"%s\" has the page %s, which mdBook writes itself: rename it", c.name, page)
@@ -125,7 +125,7 @@ func (b *book) checkCopies() {
 		case replaced:
 			b.errors.addf("", 0, "file \"%s\" replaces the page of chapter \"%s\": rename one", name, chapter)
 		case ownFolders[name]:
-			b.errors.addf("", 0, "file \"%s\" has the name of a folder of mdBook, which ends mdBook: rename it", name)
+			b.errors.addf("", 0, "file \"%s\" has the name of a folder that mdBook writes, so mdBook fails: rename it", name)
 		case name == "toc.js":
 			b.errors.addf("", 0, "file \"%s\" replaces the table of contents of mdBook 0.4: rename it", name)
 		case ownFiles[name] && !replaceable[name]:
@@ -149,9 +149,9 @@ func (b *book) checkFolders() {
 			chapter, isPage := b.pages[folder]
 			switch {
 			case isPage:
-				b.errors.addf("", 0, "folder \"%s\" has the name of the page of chapter \"%s\", which ends mdBook: rename one", folder, chapter)
+				b.errors.addf("", 0, "folder \"%s\" has the name of the page of chapter \"%s\", so mdBook fails: rename one", folder, chapter)
 			case ownFiles[folder]:
-				b.errors.addf("", 0, "folder \"%s\" has the name of a file of mdBook, which ends mdBook: rename it", folder)
+				b.errors.addf("", 0, "folder \"%s\" has the name of a file that mdBook writes, so mdBook fails: rename it", folder)
 			}
 		}
 	}

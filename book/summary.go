@@ -41,7 +41,7 @@ func (b *book) checkSummary() {
 		}
 	}
 	if len(b.chapters) == 0 && len(b.errors.First) == 0 {
-		b.errors.addf(summaryName, 0, "it lists no chapter, so that mdBook has no first page: add a line such as \"- [Title](file.md)\"")
+		b.errors.addf(summaryName, 0, "it lists no chapter, so mdBook has no first page: add a line such as \"- [Title](file.md)\"")
 	}
 	listed := map[string]bool{}
 	for _, c := range b.chapters {

@@ -51,7 +51,7 @@ type desired struct {
 	text, serving string
 	kept          *composedConfigMap
 
-	// revision stands for the content and the pod template. The encoded Deployment
+	// revision is a hash of the content and the pod template. The encoded Deployment
 	// has it.
 	revision string
 	encoded  *encodedDeployment
@@ -137,7 +137,7 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 	errs = append(errs, more...)
 
 	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-		d.Spec.Strategy.RollingUpdate = nil // The API server rejects ours beside it.
+		d.Spec.Strategy.RollingUpdate = nil // The API server rejects ours together with it.
 	}
 
 	out := &desired{configMap: stored, deployment: d, service: s, static: v.input.Server != nil, shared: f.shared}

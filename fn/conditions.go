@@ -21,10 +21,10 @@ const (
 	// TypeAvailable is true while a pod serves the book.
 	TypeAvailable = "Available"
 	// TypeDegraded is true while something keeps the book from being served as
-	// requested that waiting does not solve.
+	// requested that somebody must fix.
 	TypeDegraded = "Degraded"
 	// TypeBookComplete is false while the book is served with problems that its
-	// author can solve. It changes only when the book does.
+	// author can fix. It changes only when the book does.
 	TypeBookComplete = "BookComplete"
 )
 
@@ -61,7 +61,7 @@ const (
 	// ReasonResourceConflict (true): an existing composed resource is not the one
 	// that the function composes.
 	ReasonResourceConflict = "ResourceConflict"
-	// ReasonApplyFailed (true): Kubernetes did not accept a composed resource.
+	// ReasonApplyFailed (true): Kubernetes rejected a composed resource.
 	ReasonApplyFailed = "ApplyFailed"
 	// ReasonMissing (true): a composed resource that existed is gone.
 	ReasonMissing = "Missing"
@@ -127,16 +127,16 @@ func available(v view, o *observedDeployment, d *desired) condition {
 
 func degraded(v view, o observed, d *desired) condition {
 	if unsynced := v.unsynced(); unsynced != "" {
-		why := "which is invalid or belongs to another XR"
+		why := "are invalid or belong to another XR"
 		if v.Spec.bookImage() != nil {
-			why += ", or has an image volume, which needs Kubernetes 1.35 or later"
+			why += ", or have an image volume, which needs Kubernetes 1.35 or later"
 		}
 
-		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes did not accept %s, %s: see the events of kubectl describe %s -n %s %s",
-			unsynced, why, strings.ToLower(line(v.Kind)), v.namespace(), v.Metadata.Name)}
+		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes rejected composed resources that %s: %s: to see the events, run kubectl describe %s -n %s %s",
+			why, unsynced, v.resource(), v.namespace(), v.Metadata.Name)}
 	}
 	if names := missing(d, o); v.settled() && len(names) > 0 {
-		return condition{TypeDegraded, statusTrue, ReasonMissing, "Deleted, and created again: " + strings.Join(names, ", ")}
+		return condition{TypeDegraded, statusTrue, ReasonMissing, "Deleted resources are created again: " + strings.Join(names, ", ")}
 	}
 	if o.deployment != nil && o.deployment.paused(v, d) {
 		return condition{TypeDegraded, statusTrue, ReasonPaused, fmt.Sprintf("Deployment %s is paused, so no change rolls out: run kubectl rollout resume deployment -n %s %s",
@@ -157,7 +157,7 @@ func degraded(v view, o observed, d *desired) condition {
 	}
 
 	if why := o.route.rejected(); why != "" && v.input.Route != nil {
-		return condition{TypeDegraded, statusTrue, ReasonRouteNotAccepted, fmt.Sprintf("HTTPRoute %s is not served: %s: run kubectl describe httproute -n %s %s",
+		return condition{TypeDegraded, statusTrue, ReasonRouteNotAccepted, fmt.Sprintf("A Gateway rejected HTTPRoute %s: %s: run kubectl describe httproute -n %s %s",
 			v.viewerName(), strings.TrimSuffix(why, "."), v.namespace(), v.viewerName())}
 	}
 
@@ -184,6 +184,14 @@ func (v view) unsynced() string {
 	}
 
 	return line(names)
+}
+
+// resource returns the resource of the XR as kubectl reads it: with its group, because
+// two groups can have the same kind.
+func (v view) resource() string {
+	group, _, _ := strings.Cut(v.APIVersion, "/")
+
+	return strings.ToLower(line(v.Kind + "." + group))
 }
 
 // missing returns the names of our resources that existed and were not observed.

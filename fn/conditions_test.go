@@ -153,7 +153,7 @@ func TestDegraded(t *testing.T) {
 			reason: "Resources that existed are gone",
 			before: before(t, `[{type: Available, status: "True", reason: Available}]`),
 			gone:   true,
-			want:   condition{"Degraded", "True", "Missing", "Deleted, and created again: ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample"},
+			want:   condition{"Degraded", "True", "Missing", "Deleted resources are created again: ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample"},
 		},
 		"Fine": {
 			reason:     "A rollout is in progress",
@@ -229,7 +229,7 @@ func TestDegraded(t *testing.T) {
 			gone:   true,
 			want: condition{
 				"Degraded", "True", "ApplyFailed",
-				"Kubernetes did not accept deployment, and service, which is invalid or belongs to another XR: see the events of kubectl describe markdownview -n default sample",
+				"Kubernetes rejected composed resources that are invalid or belong to another XR: deployment, and service: to see the events, run kubectl describe markdownview.markdownview.fn.crossplane.io -n default sample",
 			},
 		},
 		"SyncedAgain": {
@@ -259,7 +259,7 @@ func TestDegraded(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
-			v.Kind = "MarkdownView"
+			v.APIVersion, v.Kind = "markdownview.fn.crossplane.io/v1alpha1", "MarkdownView"
 			v.last = tc.before
 			d, _ := compose(v, observed{})
 			o := observed{

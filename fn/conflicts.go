@@ -46,7 +46,7 @@ func isSame(v view, e wire.Entry, ours part) bool {
 		(theirs.Metadata.Namespace == "" || theirs.Metadata.Namespace == v.namespace())
 }
 
-// conflictsInCluster returns a problem when resources live elsewhere than they
+// conflictsInCluster returns a problem when resources are not where they
 // would be composed now: in another namespace than the Input or the claim of a
 // cluster-scoped XR names, or under another name, such as one that another function
 // has composed with the same key. Crossplane never moves or renames a resource.
@@ -57,7 +57,7 @@ func conflictsInCluster(v view, resources []composedResource, o observed) proble
 		actual, ok := o.identities[ours.key]
 		if ok && actual.Name != "" && actual.Name != ours.name {
 			p = append(p, problem{ReasonResourceConflict, field.Forbidden(field.NewPath("observed", "resources").Key(ours.key),
-				fmt.Sprintf("is named %q, so something else composed it, and Crossplane never renames a resource: delete it, and it is created again as %q", short(actual.Name), ours.name))})
+				fmt.Sprintf("is named %q, and Crossplane never renames a resource: delete it, and Crossplane creates it again as %q", short(actual.Name), ours.name))})
 		}
 		if moved == "" && actual.Namespace != v.namespace() {
 			moved = actual.Namespace
@@ -65,7 +65,7 @@ func conflictsInCluster(v view, resources []composedResource, o observed) proble
 	}
 	if moved != "" && v.Metadata.Namespace == "" {
 		p = append(p, problem{ReasonInvalidInput, field.Forbidden(v.namespacePath(),
-			fmt.Sprintf("the composed resources live in %q and cannot be moved: go back to that namespace, or delete the XR first", short(moved)))})
+			fmt.Sprintf("the composed resources are in namespace %q and cannot be moved: set that namespace again, or delete the XR first", short(moved)))})
 	}
 
 	return p

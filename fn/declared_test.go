@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestDeclared checks which status fields are written for the XRD of somebody else.
+// TestDeclared checks which status fields are written for the XRD of another author.
 func TestDeclared(t *testing.T) {
 	all := []string{"observedGeneration", "readyReplicas", "replicas", "selector", "status", "url"}
 	text := object{"type": "string"}
@@ -33,7 +33,7 @@ func TestDeclared(t *testing.T) {
 		"Listed":    {reason: "The Input says which", apiVersion: theirs, input: inputWith(object{"statusFields": []any{"url"}}), capable: capable, want: []string{"url"}},
 		"None":      {reason: "An empty list is a list", apiVersion: theirs, input: inputWith(object{"statusFields": []any{}}), capable: capable, want: []string{}},
 		"Older":     {reason: "A Crossplane that sends no schemas", apiVersion: theirs, capable: capable[:1], want: all},
-		"First":     {reason: "The first call asks for the schema", apiVersion: theirs, capable: capable, want: all, requires: true},
+		"First":     {reason: "The first call requires the schema", apiVersion: theirs, capable: capable, want: all, requires: true},
 		"WithInput": {reason: "An Input that does not say which changes nothing", apiVersion: theirs, input: inputWith(object{"labels": object{"a": "b"}}), capable: capable, want: all, requires: true},
 		"Second":    {reason: "The second call has the schema, and requires it again", apiVersion: theirs, capable: capable, schema: schemaOf(object{"properties": object{"status": text, "other": text}}), want: []string{"status"}, requires: true},
 		"NoSchema":  {reason: "Crossplane has found no schema", apiVersion: theirs, capable: capable, schema: &fnv1.Schema{}, want: all, requires: true},

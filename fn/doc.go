@@ -1,12 +1,12 @@
 // Package fn composes MarkdownViews: from one observed XR it makes a ConfigMap
 // with the files of the book, a Deployment of pods that serve it, and a Service.
 //
-// A call takes one way through the package, and each step has a file of its name:
+// A call runs these steps, each in a file of its name:
 //
 //	RunFunctionRequest
 //	      │ read       the XR, the Input, the observed resources: values
 //	      ▼
-//	      validate     problems, each with the one who can solve it
+//	      validate     problems, each with a reason that names who can fix it
 //	      ▼
 //	      compose      the desired ConfigMap, Deployment and Service, and their
 //	      │            conflicts with what others desire or what exists
@@ -56,9 +56,9 @@
 //     labels, always the same ones, and distinct ones for distinct XRs of a kind
 //     in a namespace.
 //  7. Every file arrives in the pods byte for byte, under its name: a valid UTF-8
-//     text as data or, where the way there would change it, as binaryData, under a
-//     key that stands for its path. Files of other ConfigMaps are mounted from there.
+//     text as data or, where JSON or YAML would change it, as binaryData, under a
+//     key that is derived from its path. Files of other ConfigMaps are mounted from there.
 //  8. Readiness and status agree: where all is ready, STATUS is Healthy and
 //     Available is true. No key of the status is missing from a response that is
-//     not fatal, unless the Input says that the XRD does not declare it.
+//     not fatal, unless the XRD does not declare it according to the Input.
 package fn

@@ -20,8 +20,8 @@ type Function struct {
 	ttl time.Duration
 }
 
-// New returns a Function whose responses are valid for ttl unless the Input says
-// otherwise. 0 means until something changes.
+// New returns a Function whose responses are valid for ttl unless the Input sets
+// another one. 0 means until something changes.
 func New(log logging.Logger, ttl time.Duration) *Function {
 	return &Function{log: log, ttl: ttl}
 }
@@ -71,7 +71,7 @@ func (f *Function) Respond(message []byte) (rsp Response, err error) {
 	return rsp, nil
 }
 
-// respond takes the way through the package that doc.go draws.
+// respond runs the steps that doc.go draws.
 func (f *Function) respond(req request) Response {
 	var d *desired
 	problems := validate(req)

@@ -182,9 +182,9 @@ func TestRunFunction(t *testing.T) {
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_FALSE},
 				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
-				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Deleted, and created again: Service viewer-sample"), complete},
+				conditions: []*fnv1.Condition{available, conditionProto("Degraded", yes, "Missing", "Deleted resources are created again: Service viewer-sample"), complete},
 				results: []*fnv1.Result{{
-					Severity: fnv1.Severity_SEVERITY_WARNING, Reason: ptr.To("Missing"), Message: "Deleted, and created again: Service viewer-sample", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
+					Severity: fnv1.Severity_SEVERITY_WARNING, Reason: ptr.To("Missing"), Message: "Deleted resources are created again: Service viewer-sample", Target: fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
 				}},
 			},
 		},
@@ -347,8 +347,8 @@ func TestNamespaceOfResources(t *testing.T) {
 		want   string
 	}{
 		"Namespaced": {reason: "Crossplane sets the namespace of the resources of a namespaced XR", xr: `{metadata: {name: a, namespace: b}, spec: {markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`},
-		"Claim":      {reason: "The resources of a legacy XR live in the namespace of its claim", xr: `{metadata: {name: a}, spec: {claimRef: {namespace: c}, markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`, want: "c"},
-		"Cluster":    {reason: "The resources of a cluster-scoped XR live in the namespace of the Input", xr: `{metadata: {name: a}, spec: {markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`, input: `{namespace: d}`, want: "d"},
+		"Claim":      {reason: "The resources of a legacy XR are in the namespace of its claim", xr: `{metadata: {name: a}, spec: {claimRef: {namespace: c}, markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`, want: "c"},
+		"Cluster":    {reason: "The resources of a cluster-scoped XR are in the namespace of the Input", xr: `{metadata: {name: a}, spec: {markdowns: {SUMMARY.md: "- [A](a.md)", a.md: a}}}`, input: `{namespace: d}`, want: "d"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

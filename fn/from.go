@@ -32,7 +32,7 @@ const (
 	// volumeName is that of the volume with the book.
 	volumeName = "markdowns"
 
-	// textImage stands for an image where the key of a ConfigMap stands otherwise.
+	// textImage is used for an image in place of the key of a ConfigMap.
 	textImage = "image"
 )
 
@@ -175,7 +175,7 @@ func (v view) validateBookImage(image imageSource, at *field.Path) field.ErrorLi
 		return append(errs, invalid...)
 	}
 	if !allowed(image.Reference, v.input.AllowedBookImages) {
-		how := "name an image that matches " + choice(v.input.AllowedBookImages)
+		how := choice("an image", v.input.AllowedBookImages)
 		if len(v.input.AllowedBookImages) == 0 {
 			how = "the Composition allows no image with a book: set allowedBookImages in its Input"
 		}

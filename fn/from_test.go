@@ -155,7 +155,7 @@ func TestMarkdownsFrom(t *testing.T) {
 			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image: Forbidden: the Composition adds files to all books with templates.configMap, and cannot add them to an image: use markdowns or ConfigMaps`,
 		},
 		"Tag": {
-			reason: "What a tag means is said where it matters",
+			reason: "A message explains the tag where it matters",
 			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 			input:  inputWith(object{"allowedBookImages": []any{"*/book"}}),
 			want:   `BookComplete NotChecked: The function does not read image registry.example.com/book:v1, which holds the book. A new image with the same tag is not rolled out: name a digest`,
@@ -195,7 +195,7 @@ func manyFiles(n int) object {
 // ConfigMap that it required.
 func TestSent(t *testing.T) {
 	c := sharing(t, object{"markdowns": book("text"), "markdownsFrom": []any{from("guide", "guide")}}, nil, map[string]object{"guide": data(object{"a.md": ""})})
-	// Crossplane of another version says nothing of its capabilities.
+	// Crossplane of another version does not report its capabilities.
 	old := c.request()
 	old.Meta.Capabilities = nil
 	elsewhere := c.request()
@@ -209,7 +209,7 @@ func TestSent(t *testing.T) {
 		req    *fnv1.RunFunctionRequest
 		want   string
 	}{
-		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: this Crossplane does not send ConfigMaps to functions: upgrade it to v2.2 or later"},
+		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: this version of Crossplane does not send ConfigMaps to functions: upgrade to v2.2 or later"},
 		{"A ConfigMap of another namespace", elsewhere, `spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`},
 		{"The first call", first, "Crossplane has not sent the ConfigMaps of spec.markdownsFrom yet"},
 	} {
@@ -335,8 +335,8 @@ func TestImageVolumeNotAccepted(t *testing.T) {
 	c := sharing(t, object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 		inputWith(object{"allowedBookImages": []any{"*/book"}}), nil)
 	c.xr["status"] = object{"conditions": []any{object{"type": "Synced", "status": "False", "reason": "ReconcileError", "message": "Unsynced resources: deployment"}}}
-	const want = "Kubernetes did not accept deployment, which is invalid or belongs to another XR, or has an image volume, which needs Kubernetes 1.35 or later: " +
-		"see the events of kubectl describe markdownview -n docs sample"
+	const want = "Kubernetes rejected composed resources that are invalid or belong to another XR, or have an image volume, which needs Kubernetes 1.35 or later: deployment: " +
+		"to see the events, run kubectl describe markdownview.markdownview.fn.crossplane.io -n docs sample"
 	if diff := cmp.Diff(want, checkLaws(t, c.request()).GetConditions()[1].GetMessage()); diff != "" {
 		t.Errorf("message: -want, +got:\n%s", diff)
 	}

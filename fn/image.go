@@ -59,7 +59,7 @@ func matches(image reference.Named, pattern string) bool {
 }
 
 // splitPattern returns the name of a pattern, and its tag with the leading ":"
-// or its digest with the leading "@". Beside a digest a tag is decoration here
+// or its digest with the leading "@". Next to a digest a tag is decoration here
 // as well.
 func splitPattern(pattern string) (name, version string) {
 	name, digest, pinned := strings.Cut(pattern, "@")

@@ -27,7 +27,7 @@ func TestAllowed(t *testing.T) {
 		"OddHost":            {reason: "A host in another spelling is another host", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "docker.io:443/peaceiris/mdbook", want: false},
 		"UpperCaseHost":      {reason: "A host in upper case is another host", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "DOCKER.IO/peaceiris/mdbook", want: false},
 		"HostAsFolder":       {reason: "A host is not matched further right", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "evil.example/docker.io/peaceiris/mdbook", want: false},
-		"StarOneFolder":      {reason: "A star stands for one folder", patterns: []string{"registry.example.com/*/mdbook"}, image: "registry.example.com/books/mdbook:v1", want: true},
+		"StarOneFolder":      {reason: "A star matches one folder", patterns: []string{"registry.example.com/*/mdbook"}, image: "registry.example.com/books/mdbook:v1", want: true},
 		"StarNotSlash":       {reason: "A star does not cross a slash", patterns: []string{"registry.example.com/*"}, image: "registry.example.com/a/b", want: false},
 		"StarNotHost":        {reason: "A star does not match a host in front of the name", patterns: []string{"*/peaceiris/mdbook"}, image: "evil.example/x/peaceiris/mdbook", want: false},
 		"StarHost":           {reason: "A star may stand for a host", patterns: []string{"*.example.com/mdbook"}, image: "eu.example.com/mdbook", want: true},
@@ -37,7 +37,7 @@ func TestAllowed(t *testing.T) {
 		"TagOther":           {reason: "With a tag no other tag is allowed", patterns: []string{"docker.io/peaceiris/mdbook:v1"}, image: "peaceiris/mdbook:v2", want: false},
 		"TagNone":            {reason: "No tag means latest", patterns: []string{"docker.io/peaceiris/mdbook:v1"}, image: "peaceiris/mdbook", want: false},
 		"TagLatest":          {reason: "No tag means latest", patterns: []string{"docker.io/peaceiris/mdbook:latest"}, image: "peaceiris/mdbook", want: true},
-		"Pinned":             {reason: "The tag of a pattern is ignored beside a digest", patterns: []string{"docker.io/peaceiris/mdbook:v1" + digest}, image: "peaceiris/mdbook:v1" + digest, want: true},
+		"Pinned":             {reason: "The tag of a pattern is ignored with a digest", patterns: []string{"docker.io/peaceiris/mdbook:v1" + digest}, image: "peaceiris/mdbook:v1" + digest, want: true},
 		"PinnedOther":        {reason: "Only that digest is allowed", patterns: []string{"docker.io/peaceiris/mdbook:v1" + digest}, image: "peaceiris/mdbook:v1", want: false},
 		"TagWithDigest":      {reason: "An image with a digest does not match a pattern with a tag, because the digest is what runs", patterns: []string{"docker.io/peaceiris/mdbook:v1"}, image: "peaceiris/mdbook:v1" + digest, want: false},
 		"TagStar":            {reason: "A star may stand in a tag", patterns: []string{"docker.io/peaceiris/mdbook:v1.*"}, image: "peaceiris/mdbook:v1.2", want: true},
@@ -62,7 +62,7 @@ func TestAllowed(t *testing.T) {
 func TestValidatePattern(t *testing.T) {
 	const (
 		none    = `must be an image reference in which "*" stands for any text without "/"`
-		partial = "must be the full name of an image, from its registry on: write "
+		partial = "must be the full name of an image, with its registry: write "
 		star    = `may have "*" in its registry only for all of it, for its first label or for its port: write the registry as `
 		general = star + "registry.example.com, *.registry.example.com, registry.example.com:* or *"
 	)
@@ -95,7 +95,7 @@ func TestValidatePattern(t *testing.T) {
 		"TwoStars":      {reason: "*.* matches every host with a dot", pattern: "*.*/x", want: general},
 		"TwoLabels":     {reason: "One star matches all the labels that two stars match", pattern: "*.*.example.com/x", want: star + "example.com, *.example.com, example.com:* or *"},
 		"DoubleStar":    {reason: "Two stars are not a host", pattern: "**/x", want: partial + "docker.io/**/x"},
-		"PartOfPort":    {reason: "A star stands for a whole port", pattern: "registry:5*/x", want: general},
+		"PartOfPort":    {reason: "A star matches a whole port", pattern: "registry:5*/x", want: general},
 		"PartOfIPv6":    {reason: "[fd00:*] matches every address that begins with fd00", pattern: "[fd00:*]:5000/x", want: general},
 		"AllOfIPv6":     {reason: "A star is not an IPv6 address", pattern: "[*]:5000/x", want: general},
 		"UserInfo":      {reason: "A registry has no user", pattern: "user@docker.io/a/b", want: none},
@@ -110,7 +110,7 @@ func TestValidatePattern(t *testing.T) {
 		"Short":         {reason: "A short name is expanded before it is compared", pattern: "peaceiris/mdbook:v1", want: partial + "docker.io/peaceiris/mdbook:v1"},
 		"NoHost":        {reason: "A first part without dot, port or localhost is not a host", pattern: "xyz/*", want: partial + "docker.io/xyz/*"},
 		"Library":       {reason: "A name without folder is in library", pattern: "mdbook", want: partial + "docker.io/library/mdbook"},
-		"AnyOfLibrary":  {reason: "A star alone stands for a name in library", pattern: "*", want: partial + "docker.io/library/*"},
+		"AnyOfLibrary":  {reason: "A star alone matches a name in library", pattern: "*", want: partial + "docker.io/library/*"},
 		"ImpliedFolder": {reason: "A name of docker.io without folder is in library", pattern: "docker.io/mdbook@*", want: partial + "docker.io/library/mdbook@*"},
 		"AnyImplied":    {reason: "This would match nothing, because names of docker.io have a folder", pattern: "docker.io/*", want: partial + "docker.io/library/*"},
 		"OldHost":       {reason: "index.docker.io is read as docker.io", pattern: "index.docker.io/a/b", want: partial + "docker.io/a/b"},
@@ -166,7 +166,7 @@ func TestRegistryOfPattern(t *testing.T) {
 		}
 		for _, f := range validatePattern(pattern, nil) {
 			registries := written.FindStringSubmatch(f.Detail)
-			if registries == nil || strings.Contains(f.Detail, "from its registry on") {
+			if registries == nil || strings.Contains(f.Detail, "with its registry") {
 				continue
 			}
 			for _, registry := range regexp.MustCompile(`, | or `).Split(registries[1], -1) {

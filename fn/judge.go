@@ -148,7 +148,7 @@ func judgeTooLarge(v verdict, size int) verdict {
 		conditions: []condition{v.conditions[0], {TypeDegraded, statusTrue, ReasonResponseTooLarge, message}, v.conditions[2]},
 		events: []event{{
 			severityFatal, ReasonResponseTooLarge,
-			fmt.Sprintf("cannot return desired state: the response has %d bytes, Crossplane accepts %d", size, maxResponse),
+			fmt.Sprintf("cannot return desired state: the response has %d bytes, and Crossplane accepts at most %d", size, maxResponse),
 		}},
 	}
 }

@@ -111,7 +111,7 @@ func TestTooLarge(t *testing.T) {
 		Results: []*fnv1.Result{{
 			Severity: fnv1.Severity_SEVERITY_FATAL,
 			Reason:   ptr.To("ResponseTooLarge"),
-			Message:  "cannot return desired state: the response has 4194305 bytes, Crossplane accepts 4194304",
+			Message:  "cannot return desired state: the response has 4194305 bytes, and Crossplane accepts at most 4194304",
 			Target:   fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
 		}},
 	}

@@ -44,7 +44,7 @@ func isText(key string) bool {
 	return key == "configmap" || regexp.MustCompile("^configmap-[0-9a-f]{16}$").MatchString(key)
 }
 
-// optional are the keys of the resources that the Input may ask for.
+// optional are the keys of the resources that the Input may add.
 var optional = []string{"httproute", "ingress", "poddisruptionbudget"}
 
 // isOurs returns whether a resource key is one of ours.
@@ -198,7 +198,7 @@ func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	t.Helper()
 
 	if len(rsp.GetResults()) != 1 {
-		t.Errorf("law 3: %d results beside a fatal one", len(rsp.GetResults())-1)
+		t.Errorf("law 3: %d results in addition to a fatal one", len(rsp.GetResults())-1)
 	}
 	degraded := rsp.GetConditions()[1]
 	if !slices.Contains([]string{fn.ReasonInvalidSpec, fn.ReasonConfigMapNotFound, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict}, degraded.GetReason()) || degraded.GetReason() != rsp.GetResults()[0].GetReason() {
@@ -283,7 +283,7 @@ func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFun
 	}
 }
 
-// lawOptional is law 3 for what the Input asks for beside the usual resources.
+// lawOptional is law 3 for what the Input adds to the usual resources.
 func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -320,8 +320,8 @@ func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 	}
 }
 
-// lawTexts is law 3 for the ConfigMaps: the Input says whether they are immutable,
-// the pods read the one of the spec, and one beside it holds what was observed.
+// lawTexts is law 3 for the ConfigMaps: the Input sets whether they are immutable,
+// the pods read the one of the spec, and another one holds what was observed.
 func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -353,7 +353,7 @@ func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 		}
 	}
 	if others > 1 {
-		t.Errorf("law 3: %d ConfigMaps beside the desired one", others)
+		t.Errorf("law 3: %d ConfigMaps in addition to the desired one", others)
 	}
 }
 

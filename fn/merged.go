@@ -45,7 +45,7 @@ func validateDeployment(d appsv1.DeploymentSpec, static bool, at *field.Path) fi
 		errs = append(errs, field.Invalid(at.Child("replicas"), *d.Replicas, "must not be negative"))
 	}
 	// What we do not own of a strategy, Kubernetes sets by default, and then
-	// rejects beside Recreate.
+	// rejects together with Recreate.
 	rolling := d.Strategy.RollingUpdate
 	if d.Strategy.Type != appsv1.RecreateDeploymentStrategyType && (d.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||
 		rolling == nil || rolling.MaxSurge == nil || rolling.MaxUnavailable == nil) {
@@ -74,19 +74,19 @@ func validatePod(pod corev1.PodSpec, static bool, at *field.Path) field.ErrorLis
 	validate(pod.InitContainers, at.Child("initContainers"))
 	validate(pod.Containers, at.Child("containers"))
 	if static && containerIn(pod.Containers, containerName).Name != "" {
-		errs = append(errs, field.Forbidden(at.Child("containers").Key(containerName), "beside input.server mdBook runs in initContainers: write it there"))
+		errs = append(errs, field.Forbidden(at.Child("containers").Key(containerName), "with input.server mdBook runs in an init container: move this to initContainers"))
 	}
 
 	viewer := containerName
 	if static {
 		viewer = serverName
 		if c := containerIn(pod.InitContainers, containerName); c.Image == "" {
-			errs = append(errs, field.Required(at.Child("initContainers"), "the container "+containerName+" and its image must stay"))
+			errs = append(errs, field.Required(at.Child("initContainers"), "a template cannot remove the container "+containerName+" or its image"))
 		}
 	}
 	c := containerIn(pod.Containers, viewer)
 	if c.Image == "" {
-		return append(errs, field.Required(at.Child("containers"), "the container "+viewer+" and its image must stay"))
+		return append(errs, field.Required(at.Child("containers"), "a template cannot remove the container "+viewer+" or its image"))
 	}
 	if !hasPort(c, portName) {
 		errs = append(errs, field.Required(at.Child("containers").Key(viewer).Child("ports"),
@@ -143,13 +143,13 @@ func probePort(p *corev1.Probe) string {
 
 func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
 	if len(ports) == 0 {
-		return field.ErrorList{field.Required(at, "a port must stay")}
+		return field.ErrorList{field.Required(at, "a template cannot remove all ports")}
 	}
 	var errs field.ErrorList
 	known := map[string]bool{}
 	for _, p := range ports {
 		if known[p.Name] {
-			errs = append(errs, field.Forbidden(at, fmt.Sprintf("two ports are named %q: ports are merged by their number, so to change that of ours take it away with {port: %d, $patch: delete}", short(p.Name), servicePort)))
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("two ports are named %q: ports are merged by number, so to replace the default port remove it with {port: %d, $patch: delete}", short(p.Name), servicePort)))
 		}
 		known[p.Name] = true
 	}
@@ -186,7 +186,7 @@ func validateExtra(f *files, at *field.Path) field.ErrorList {
 		size += n
 	}
 	if size += f.spec.size(); len(extra) > 0 && size > maxBytes {
-		errs = append(errs, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: leave something out"))
+		errs = append(errs, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"))
 	}
 
 	return errs

@@ -27,7 +27,7 @@ type observed struct {
 // The types hold what the function reads of an observed resource, nothing else:
 // what they do not declare is not decoded.
 
-// An identity is where a resource lives, and whether it stays.
+// An identity is the name and namespace of a resource, and whether it is being deleted.
 type identity struct {
 	Name              string `json:"name"`
 	Namespace         string `json:"namespace"`

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// A problem keeps a MarkdownView from being composed. Its reason says who can
-// solve it.
+// A problem keeps a MarkdownView from being composed. Its reason shows who
+// can fix it.
 type problem struct {
 	reason string
 	*field.Error

@@ -143,7 +143,7 @@ func ingressOf(v view, d *desired) composedResource {
 }
 
 // portOf returns the port of a Service that serves the book: ours, which a template
-// may have changed, or the first when it has taken ours away.
+// may have changed, or the first when it has removed ours.
 func portOf(ports []corev1.ServicePort) int32 {
 	return ports[max(0, slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Name == portName }))].Port
 }
@@ -223,7 +223,7 @@ func (o *observedRoute) ready(v view) bool {
 }
 
 // rejected returns why a gateway does not serve the route as it is now. Empty means
-// that none has said so.
+// that none has rejected it.
 func (o *observedRoute) rejected() string {
 	if o == nil {
 		return ""
@@ -296,7 +296,7 @@ func (v view) validateHost() field.ErrorList {
 	at := field.NewPath("spec", "host")
 	switch host := v.Spec.Host; {
 	case host == "" && pattern == "":
-		return field.ErrorList{field.Required(at, "name the host at which the book is reached: "+choice(v.input.AllowedHosts))}
+		return field.ErrorList{field.Required(at, choice("a host", v.input.AllowedHosts))}
 	case host == "":
 		if example := (view{xr: exampleXR()}); !isHost(example.filled(pattern)) || isHost(v.filled(pattern)) {
 			return nil // An error of the Input, or none.
@@ -307,14 +307,14 @@ func (v view) validateHost() field.ErrorList {
 	case !isHost(host):
 		return field.ErrorList{field.Invalid(at, short(host), `must be a host name such as "handbook.example.com"`)}
 	case !public || !slices.ContainsFunc(v.input.AllowedHosts, v.allowsHost):
-		return field.ErrorList{field.Forbidden(at, "is not allowed here: name a host that matches "+choice(v.input.AllowedHosts))}
+		return field.ErrorList{field.Forbidden(at, "is not allowed here: "+choice("a host", v.input.AllowedHosts))}
 	default:
 		return nil
 	}
 }
 
 // allowsHost returns whether the host of a spec matches a pattern, in which "*"
-// stands for any text without a dot.
+// matches any text without a dot.
 func (v view) allowsHost(pattern string) bool {
 	slashes := func(s string) string { return strings.ReplaceAll(s, ".", "/") }
 	ok, err := path.Match(slashes(v.filled(pattern)), slashes(v.Spec.Host))
@@ -417,7 +417,7 @@ func validateOptionalHost(pattern string, optional bool, at *field.Path) field.E
 	case optional:
 		return nil
 	default:
-		return field.ErrorList{field.Required(at, `write a pattern such as "{name}.{namespace}.books.example.com", or allowedHosts`)}
+		return field.ErrorList{field.Required(at, `set a pattern such as "{name}.{namespace}.books.example.com", or set allowedHosts`)}
 	}
 }
 
@@ -426,5 +426,5 @@ func validateHostPattern(example, pattern string, at *field.Path) field.ErrorLis
 		return nil
 	}
 
-	return field.ErrorList{field.Invalid(at, short(pattern), `must be a host name with {name} or {namespace} in it, such as "{name}.{namespace}.books.example.com"`)}
+	return field.ErrorList{field.Invalid(at, short(pattern), `must be a host name, which can have {name} and {namespace} in it, such as "{name}.{namespace}.books.example.com"`)}
 }

@@ -37,7 +37,7 @@ func TestValidateReach(t *testing.T) {
 		"Suffix":        {reason: "A pattern is a whole host", host: "example.com.evil.org", input: `{allowedHosts: ["example.com"], ingress: {}}`, want: "spec.host: Forbidden"},
 		"NotAllowed":    {reason: "Nothing is allowed by default", host: "a.example.com", input: `{ingress: {host: "{name}.example.com"}}`, want: "spec.host: Forbidden: is not allowed here"},
 		"NotReachable":  {reason: "A host without route or ingress has no effect", host: "a.example.com", input: `{}`, want: "spec.host: Forbidden: is not allowed here"},
-		"NoHost":        {reason: "A host is required where no pattern makes one", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Required value: name the host at which the book is reached: *.example.com"},
+		"NoHost":        {reason: "A host is required where no pattern makes one", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Required value: name a host that matches *.example.com"},
 		"BadHost":       {reason: "Not a host", host: "a_b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Invalid value"},
 		"Address":       {reason: "Kubernetes rejects an IP address", host: "1.2.3.4", input: `{allowedHosts: ["*.*.*.*"], ingress: {}}`, want: "spec.host: Invalid value"},
 		"LongName":      {reason: "A name that makes no host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": does not fit into a host name"},
@@ -82,8 +82,8 @@ func TestPublicURL(t *testing.T) {
 		"Inside":     {reason: "Without more a book is reached in the cluster", input: `{}`, want: "http://viewer-sample.default.svc"},
 		"Route":      {reason: "TLS is the default of a route", input: `{route: {host: "{name}.{namespace}.example.com"}}`, want: "https://sample.default.example.com"},
 		"PlainRoute": {reason: "The platform knows better", input: `{route: {host: example.com, scheme: http}}`, want: "http://example.com"},
-		"Ingress":    {reason: "An Ingress says whether it has TLS", input: `{ingress: {host: example.com}}`, want: "http://example.com"},
-		"TLS":        {reason: "An Ingress says whether it has TLS", input: `{ingress: {host: example.com, tls: {}}}`, want: "https://example.com"},
+		"Ingress":    {reason: "An Ingress sets whether it has TLS", input: `{ingress: {host: example.com}}`, want: "http://example.com"},
+		"TLS":        {reason: "An Ingress sets whether it has TLS", input: `{ingress: {host: example.com, tls: {}}}`, want: "https://example.com"},
 		"Chosen":     {reason: "The MarkdownView chooses", host: "a.example.com", input: `{ingress: {host: example.com}}`, want: "http://a.example.com"},
 	}
 	for name, tc := range cases {
@@ -112,7 +112,7 @@ func TestRouteReady(t *testing.T) {
 		"One":        {reason: "One Gateway has not reported", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}]}}`},
 		"Other":      {reason: "Another listener is not ours", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra}, conditions: [` + yes + `]}]}}`},
 		"Old":        {reason: "The report is about an earlier route", observed: `{metadata: {generation: 3}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`},
-		"Rejected":   {reason: "A Gateway says why", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: "False", reason: NoMatchingListenerHostname, observedGeneration: 2}]}]}}`, why: "NoMatchingListenerHostname"},
+		"Rejected":   {reason: "A Gateway reports why", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: "False", reason: NoMatchingListenerHostname, observedGeneration: 2}]}]}}`, why: "NoMatchingListenerHostname"},
 		"Unresolved": {reason: "A Gateway that cannot reach the Service", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `, {type: ResolvedRefs, status: "False", message: no such Service, observedGeneration: 2}]}]}}`, why: "no such Service"},
 		"Pending":    {reason: "A controller that has not decided", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: Unknown, reason: Pending, observedGeneration: 2}]}]}}`},
 	}

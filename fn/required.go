@@ -122,7 +122,7 @@ func (req request) missingSources() problems {
 	v := req.view
 	if len(v.required()) > 0 && !req.capable(capabilityResources) {
 		return problemsOf(ReasonInvalidSpec, field.ErrorList{field.Forbidden(field.NewPath("spec", "markdownsFrom"),
-			"this Crossplane does not send ConfigMaps to functions: upgrade it to v2.2 or later")})
+			"this version of Crossplane does not send ConfigMaps to functions: upgrade to v2.2 or later")})
 	}
 	var p problems
 	for i, from := range v.Spec.MarkdownsFrom {

@@ -14,7 +14,7 @@ import (
 // an observed Deployment shows which revision it runs.
 const annotationRevision = "markdownview.fn.crossplane.io/revision"
 
-// revision returns 16 hexadecimal digits that stand for the content of a
+// revision returns 16 hexadecimal digits that are a hash of the content of a
 // ConfigMap, of other ConfigMaps and for a pod template, as they are encoded.
 //
 // The hash need not withstand an attack: whoever could make two books alike is
@@ -58,7 +58,7 @@ type podTemplate struct {
 }
 
 // encodeDeployment returns the Deployment with its revision, to be written. The
-// name of an immutable ConfigMap, which the pod template has, stands for its text.
+// name of an immutable ConfigMap, which the pod template has, changes with its text.
 func encodeDeployment(d *desired) (encoded *encodedDeployment, rev string) {
 	encoded = &encodedDeployment{TypeMeta: d.deployment.TypeMeta, ObjectMeta: d.deployment.ObjectMeta}
 	encoded.Spec.DeploymentSpec = d.deployment.Spec

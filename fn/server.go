@@ -104,7 +104,7 @@ func validateServer(in v1beta1.Input, at *field.Path) field.ErrorList {
 	at = at.Child("server")
 	var errs field.ErrorList
 	if in.ListenAddress != "" {
-		errs = append(errs, field.Forbidden(at, "mdBook does not listen with it: remove listenAddress, or set the address in the configuration of the web server"))
+		errs = append(errs, field.Forbidden(at, "listenAddress has no effect on a web server: remove it, or set the address in the configuration of the web server"))
 	}
 	if s.Image != "" {
 		errs = append(errs, validateImage(s.Image, at.Child("image"))...)

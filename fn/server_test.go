@@ -89,7 +89,7 @@ func TestValidateServer(t *testing.T) {
 		listen string
 		want   string
 	}{
-		"Listen":   {reason: "mdBook does not listen", listen: "::", want: "input.server: Forbidden: mdBook does not listen with it"},
+		"Listen":   {reason: "mdBook does not listen", listen: "::", want: "input.server: Forbidden: listenAddress has no effect on a web server"},
 		"Image":    {reason: "An image that no node can pull", server: v1beta1.Server{Image: "No Image"}, want: "input.server.image: Invalid value"},
 		"Port":     {reason: "A port that does not exist", server: v1beta1.Server{Port: 65536}, want: "input.server.port: Invalid value: 65536: must be between 1 and 65535, inclusive"},
 		"Relative": {reason: "A mount needs a full path", server: v1beta1.Server{DocumentRoot: "html"}, want: "input.server.documentRoot: Invalid value: \"html\": must be the full path of a directory"},
@@ -123,10 +123,10 @@ func TestServerTemplates(t *testing.T) {
 		template string
 		want     string
 	}{
-		"Sidecar":    {reason: "mdBook is no longer where it is by default", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: beside input.server mdBook runs in initContainers: write it there"},
-		"NoServer":   {reason: "The pod cannot do without the web server", template: `{containers: [{name: server, $patch: delete}, {name: x, image: other}]}`, want: "containers: Required value: the container server and its image must stay"},
+		"Sidecar":    {reason: "mdBook is no longer where it is by default", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: with input.server mdBook runs in an init container: move this to initContainers"},
+		"NoServer":   {reason: "The pod cannot do without the web server", template: `{containers: [{name: server, $patch: delete}, {name: x, image: other}]}`, want: "containers: Required value: a template cannot remove the container server or its image"},
 		"NoPort":     {reason: "The Service needs the port", template: `{containers: [{name: server, ports: [{containerPort: 8080, $patch: delete}], startupProbe: null, readinessProbe: null, livenessProbe: null}]}`, want: "containers[server].ports: Required value: the Service needs the port named http: keep it"},
-		"NoBuilder":  {reason: "The pod cannot do without mdBook", template: `{initContainers: [{name: mdbook, $patch: delete}]}`, want: "initContainers: Required value: the container mdbook and its image must stay"},
+		"NoBuilder":  {reason: "The pod cannot do without mdBook", template: `{initContainers: [{name: mdbook, $patch: delete}]}`, want: "initContainers: Required value: a template cannot remove the container mdbook or its image"},
 		"NoTempDir":  {reason: "A mount without its volume", template: `{volumes: [{name: tmp, $patch: delete}]}`, want: "containers[server].volumeMounts[1].name: Not found"},
 		"NoDocument": {reason: "The book has a volume", template: `{volumes: [{name: output, $patch: delete}]}`, want: "containers[server].volumeMounts[0].name: Not found"},
 	}

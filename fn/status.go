@@ -17,7 +17,7 @@ const (
 	stateNotReady = "NotReady"
 	// stateAvailable means that some are, or that a change rolls out.
 	stateAvailable = "Available"
-	// stateHealthy means that all requested pods run what the spec says now.
+	// stateHealthy means that all requested pods run the current spec.
 	stateHealthy = "Healthy"
 )
 

@@ -121,7 +121,7 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 }
 
 // validateText returns an error for every text that does not arrive as it is. The
-// API server would reject it without saying where it stands.
+// API server would reject it without its path.
 func validateText(v any, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch v := v.(type) {

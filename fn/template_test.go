@@ -140,7 +140,7 @@ func TestTemplateErrors(t *testing.T) {
 		}},
 		"SameName":     {reason: "Two containers cannot have one name", deployment: `{spec: {template: {spec: {initContainers: [{name: mdbook, image: a}]}}}}`, want: []string{"input.templates.deployment.spec.template.spec.containers[mdbook]: Duplicate value"}},
 		"Negative":     {reason: "The API server rejects a negative number of replicas", deployment: `{spec: {replicas: -1}}`, want: []string{"input.templates.deployment.spec.replicas: Invalid value: -1: must not be negative"}},
-		"StrategyGone": {reason: "What Kubernetes then sets, it rejects beside a later Recreate", deployment: `{spec: {strategy: null}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"StrategyGone": {reason: "What Kubernetes then sets, it rejects together with a later Recreate", deployment: `{spec: {strategy: null}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
 		"All":          {reason: "All errors are reported at once", configMap: `{immutable: true}`, service: `{kind: Pod}`, want: []string{"input.templates.configMap.immutable" + fixed, "input.templates.service.kind" + fixed}},
 	}
 	for name, tc := range cases {
@@ -173,7 +173,7 @@ func TestTemplateErrors(t *testing.T) {
 			}
 
 			if composed != nil {
-				t.Errorf("\n%s\ncompose(): want nothing composed beside errors, got %v", tc.reason, composed)
+				t.Errorf("\n%s\ncompose(): want nothing composed with errors, got %v", tc.reason, composed)
 			}
 			if got := problems.reason(); got != ReasonInvalidInput {
 				t.Errorf("\n%s\nreason: want %q, got %q", tc.reason, ReasonInvalidInput, got)

@@ -37,13 +37,13 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// choice returns patterns as they are read in a sentence.
-func choice(patterns []string) string {
+// choice returns how to fix a value that must match one of some patterns.
+func choice(what string, patterns []string) string {
 	if len(patterns) == 0 {
-		return "nothing, or leave it out"
+		return "remove it"
 	}
 
-	return strings.Join(patterns, " or ")
+	return "name " + what + " that matches " + strings.Join(patterns, " or ")
 }
 
 // plain returns whether a text is the same in JSON and in YAML. Crossplane sends

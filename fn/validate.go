@@ -64,7 +64,7 @@ func (v view) validate() field.ErrorList {
 	errs = append(errs, v.validateSecret()...)
 	if v.Spec.ViewerImage != "" && v.input.AllowedImages != nil && !allowed(v.Spec.ViewerImage, v.input.AllowedImages) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "viewerImage"),
-			fmt.Sprintf("%q is not allowed here: name an image that matches %s", short(v.Spec.ViewerImage), choice(v.input.AllowedImages))))
+			fmt.Sprintf("%q is not allowed here: %s", short(v.Spec.ViewerImage), choice("an image", v.input.AllowedImages))))
 	}
 
 	return errs
@@ -107,7 +107,7 @@ func validateImage(image string, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// supportedResources are what a viewer can ask for.
+// supportedResources are what a viewer can request.
 var supportedResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 
 func validateResources(r v1beta1.Resources, at *field.Path) field.ErrorList {
@@ -256,7 +256,7 @@ func validatePattern(pattern string, at *field.Path) field.ErrorList {
 	case err != nil || !patternVersion.MatchString(version):
 		return field.ErrorList{field.Invalid(at, short(pattern), `must be an image reference in which "*" stands for any text without "/"`)}
 	case named.Name() != example:
-		return field.ErrorList{field.Invalid(at, short(pattern), "must be the full name of an image, from its registry on: write "+short(inFull(name)+version))}
+		return field.ErrorList{field.Invalid(at, short(pattern), "must be the full name of an image, with its registry: write "+short(inFull(name)+version))}
 	case !patternRegistry.MatchString(registry):
 		return field.ErrorList{field.Invalid(at, short(pattern),
 			`may have "*" in its registry only for all of it, for its first label or for its port: write the registry as `+registriesLike(registry))}

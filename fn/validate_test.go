@@ -89,7 +89,7 @@ func TestValidate(t *testing.T) {
 			reason: "An empty list allows none",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: peaceiris/mdbook, ` + fine + `}}`,
 			input:  `{allowedImages: []}`,
-			want:   []string{`spec.viewerImage: Forbidden: "peaceiris/mdbook" is not allowed here: name an image that matches nothing, or leave it out`},
+			want:   []string{`spec.viewerImage: Forbidden: "peaceiris/mdbook" is not allowed here: remove it`},
 		},
 		"DefaultImageNotCompared": {
 			reason: "The default image of the Input is not compared with the patterns",
@@ -125,8 +125,8 @@ func TestValidate(t *testing.T) {
 			want: []string{
 				`input.allowedImages[0]: Invalid value: "a b": must be an image reference in which "*" stands for any text without "/"`,
 				`input.allowedImages[1]: Invalid value: "[": must be an image reference in which "*" stands for any text without "/"`,
-				`input.allowedImages[2]: Invalid value: "mdbook": must be the full name of an image, from its registry on: write docker.io/library/mdbook`,
-				`input.allowedImages[3]: Invalid value: "peaceiris/*": must be the full name of an image, from its registry on: write docker.io/peaceiris/*`,
+				`input.allowedImages[2]: Invalid value: "mdbook": must be the full name of an image, with its registry: write docker.io/library/mdbook`,
+				`input.allowedImages[3]: Invalid value: "peaceiris/*": must be the full name of an image, with its registry: write docker.io/peaceiris/*`,
 				"input.annotations: Invalid value: \"/\": prefix part must be non-empty",
 				`input.apiVersion: Unsupported value: "pt.fn.crossplane.io/v1beta1": supported values: "markdownview.fn.crossplane.io/v1beta1"`,
 				`input.imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`,

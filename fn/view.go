@@ -63,7 +63,7 @@ type spec struct {
 	Replicas *int32 `json:"replicas"`
 	// ViewerImage is the mdBook image. Empty means the default of the Input.
 	ViewerImage string `json:"viewerImage"`
-	// Host is where the book is reached. Empty means as the Input says.
+	// Host is the public host name of the book. Empty means that of the Input.
 	Host string `json:"host"`
 	// Resources of the viewer container, over those of the Input.
 	Resources v1beta1.Resources `json:"resources"`
@@ -88,7 +88,7 @@ func (v view) logValues() []any {
 	return []any{"kind", v.Kind, "namespace", v.Metadata.Namespace, "name", v.Metadata.Name}
 }
 
-// namespace is where the composed resources live: that of the XR, of its claim,
+// namespace returns the namespace of the composed resources: that of the XR, of its claim,
 // or for a cluster-scoped XR that of the Input. Empty when none of them has one.
 func (v view) namespace() string {
 	switch {
@@ -133,7 +133,7 @@ func (v view) viewerName() string    { return "viewer-" + v.base() }
 // label of 63 characters, so some names must be altered.
 //
 // An altered name starts with a dash, which a name of an XR cannot, so it is
-// distinct from every unaltered one; its hash tells it from the other altered
+// distinct from every unaltered one; its hash distinguishes it from the other altered
 // ones. Crossplane never renames a composed resource, and a renamed one would be
 // a second one: this mapping is permanent.
 func (v view) base() string {
@@ -160,7 +160,7 @@ func shorten(name string, most int) string {
 	return strings.TrimRight(name[:min(len(name), most)], "-.")
 }
 
-// hashOf returns ten hexadecimal digits that stand for a name.
+// hashOf returns ten hexadecimal digits of the hash of a name.
 func hashOf(name string) string {
 	sum := sha256.Sum256([]byte(name))
 

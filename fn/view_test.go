@@ -109,9 +109,9 @@ func TestNamespace(t *testing.T) {
 		own, claim, input string
 		want              string
 	}{
-		"Namespaced":    {reason: "The resources of a namespaced XR live in its namespace", own: "a", claim: "b", input: "c", want: "a"},
-		"Claim":         {reason: "The resources of a legacy XR live in the namespace of its claim", claim: "b", input: "c", want: "b"},
-		"ClusterScoped": {reason: "The resources of a cluster-scoped XR live in the namespace of the Input", input: "c", want: "c"},
+		"Namespaced":    {reason: "The resources of a namespaced XR are in its namespace", own: "a", claim: "b", input: "c", want: "a"},
+		"Claim":         {reason: "The resources of a legacy XR are in the namespace of its claim", claim: "b", input: "c", want: "b"},
+		"ClusterScoped": {reason: "The resources of a cluster-scoped XR are in the namespace of the Input", input: "c", want: "c"},
 		"Nowhere":       {reason: "Without any of these there is no namespace", want: ""},
 	}
 	for name, tc := range cases {

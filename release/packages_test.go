@@ -387,7 +387,7 @@ func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 	testSBOM(t, document, files(t, img)["function-markdownview"])
 }
 
-// The SBOM names each module that Go says is in the binary, with its version.
+// The SBOM names each module that Go lists for the binary, with its version.
 func testSBOM(t *testing.T, document, binary []byte) {
 	t.Helper()
 	type component struct{ Name, Version string }

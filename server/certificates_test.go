@@ -17,7 +17,7 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 		spoil  func(t *testing.T, dir string)
 	}{
 		"KeyNotYetWritten": {
-			reason: "A new certificate beside the old key is a half-written pair.",
+			reason: "A new certificate with the old key is a half-written pair.",
 			spoil: func(t *testing.T, dir string) {
 				cert, _ := newCA(t).issue(t, "server", time.Now().Add(time.Hour))
 				write(t, filepath.Join(dir, "tls.crt"), cert)

@@ -43,7 +43,7 @@ func TestMetricsConnectionLimit(t *testing.T) {
 
 	next := r.connect(t)
 	if err := livez(next, 200*time.Millisecond); err == nil {
-		t.Errorf("/livez beside %d idle connections: want no response", maxConnections)
+		t.Errorf("/livez with %d idle connections: want no response", maxConnections)
 	}
 	_ = idle[0].Close()
 	if err := livez(next, patience); err != nil {

@@ -77,7 +77,7 @@ func requestSlots(limit int64, maxRequest int) int {
 
 // times are durations that tests shorten.
 type times struct {
-	// drain is how long the server still serves after it is told to stop, so that
+	// drain is how long the server still serves after SIGTERM, so that
 	// clients find its successor: Crossplane resolves the name again only when a
 	// connection closes, and at most every 30 seconds. It is longer than the 5
 	// seconds for which CoreDNS caches.

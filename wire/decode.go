@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// A Mode says what becomes of a field that the Go type does not declare.
+// A Mode decides what happens to a field that the Go type does not declare.
 type Mode int
 
 const (
@@ -43,7 +43,7 @@ const MaxEntries = 4096
 // absent. Texts share the memory of the object.
 //
 // The list holds an error for every value of a wrong type, and for every field
-// that the mode does not allow; path is where the object stands. What has an
+// that the mode does not allow; path is that of the object. What has an
 // error is left as it was. The error is for bytes that are not a Struct.
 func Decode(object []byte, into any, path *field.Path, mode Mode) (field.ErrorList, error) {
 	d := decoder{mode: mode, root: path}
@@ -376,7 +376,7 @@ func (d *decoder) directive(e Entry) {
 	case "$retainKeys":
 		d.in(step{field: e.Key}, e.Value, reflect.ValueOf(new([]string)).Elem())
 	default:
-		d.report(field.Forbidden(d.path().Child(short(e.Key)), "unknown directive: use $patch or $retainKeys, or leave it out"))
+		d.report(field.Forbidden(d.path().Child(short(e.Key)), "unknown directive: use $patch or $retainKeys, or remove it"))
 	}
 }
 

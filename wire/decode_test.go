@@ -155,7 +155,7 @@ func TestDecode(t *testing.T) {
 			want: want{
 				value: everything{Texts: map[string]string{}, Requests: corev1.ResourceList{}, Binary: map[string][]byte{}},
 				errors: []string{
-					"root.binary.$setElementOrder/x: Forbidden: unknown directive: use $patch or $retainKeys, or leave it out",
+					"root.binary.$setElementOrder/x: Forbidden: unknown directive: use $patch or $retainKeys, or remove it",
 					"root.requests.$retainKeys[0]: Invalid value: must be a string",
 					`root.texts.$patch: Unsupported value: supported values: "replace", "delete"`,
 				},

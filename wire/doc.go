@@ -46,7 +46,7 @@
 //
 // # Writing backwards
 //
-// The length of a nested message stands before it, and is known only when it has
+// The length of a nested message comes before it, and is known only when it has
 // been written. A Writer therefore writes from the end to the beginning: first
 // what comes last, then the lengths and tags in front of it. It does not copy
 // long texts but refers to them, so that a book passes from the request to the

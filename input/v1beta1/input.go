@@ -46,8 +46,8 @@ type Input struct {
 	// ListenAddress is the address at which mdBook listens: "0.0.0.0" serves IPv4,
 	// "::" serves IPv6 and IPv4. Defaults to "::" where the Service has an IPv6
 	// address, and to "0.0.0.0" elsewhere. mdBook does not start with "::" on a
-	// node whose kernel was booted without IPv6. Beside server it is an error:
-	// mdBook does not listen then.
+	// node whose kernel was booted without IPv6. It is an error together with
+	// server: mdBook does not listen then.
 	// +optional
 	// +kubebuilder:validation:Enum="0.0.0.0";"::"
 	ListenAddress string `json:"listenAddress,omitempty"`
@@ -138,11 +138,10 @@ type Input struct {
 
 	// StatusFields are the status fields that the XRD declares. Crossplane
 	// cannot apply a status field that is not declared. Absent means all for the
-	// XRD of this project. For another XRD the function learns them from its
-	// schema, which Crossplane 2.2 and later send; a Composition that lists the
-	// schema under requirements.requiredSchemas of the step, with requirementName
-	// xr, saves a second call. An older Crossplane sends no schema: then absent
-	// means all.
+	// XRD of this project. For another XRD the function reads them from its
+	// schema. A Composition that lists the schema under
+	// requirements.requiredSchemas of the step, with requirementName xr, saves a
+	// second call.
 	// +optional
 	StatusFields []StatusField `json:"statusFields,omitempty"`
 

@@ -21,7 +21,7 @@ func TestReadDockerfile(t *testing.T) {
 		want       want
 	}{
 		"LastStage": {
-			reason: "Only the last stage says what the image is, and words lose their quotes.",
+			reason: "Only the last stage describes the image, and words lose their quotes.",
 			dockerfile: `
 FROM golang:1.26.8 AS build
 USER root

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// many returns that number of files beside the two of a small book.
+// many returns that number of files in addition to the two of a small book.
 func many(n int) map[string]string {
 	more := map[string]string{}
 	for i := range n {
@@ -151,7 +151,7 @@ func rejections() map[string]rejection {
 			spec: with(map[string]any{"resources": map[string]any{
 				"requests": map[string]any{"memory": "1Gi"}, "limits": map[string]any{"memory": "512Mi"},
 			}}),
-			want: `spec.resources: Invalid value: spec.resources.requests asks for more than spec.resources.limits allows: raise the limit or lower the request`,
+			want: `spec.resources: Invalid value: spec.resources.requests is above spec.resources.limits: raise the limit or lower the request`,
 		},
 		"More than 1,000 binaries": {
 			spec: with(map[string]any{"binaries": binaries(1001)}),
@@ -259,7 +259,7 @@ func binaries(n int) map[string]string {
 }
 
 // settings returns the spec of a small book with settings.
-// from returns a spec with entries of markdownsFrom beside a small book.
+// from returns a spec with entries of markdownsFrom in addition to a small book.
 func from(entries ...map[string]any) map[string]any {
 	return with(map[string]any{"markdownsFrom": entries})
 }
@@ -301,7 +301,7 @@ func elsewhere() map[string]rejection {
 		"A `path` that is no folder of the book":                {spec: from(configMap("guide", "../guide")), want: `spec.markdownsFrom[0].path: Invalid value: "../guide": must be a folder of the book, such as "guide/api"`},
 		"A `path` of more than 255 characters":                  {spec: from(configMap("guide", strings.Repeat("a", 256))), want: `spec.markdownsFrom[0].path: Too long: may not be more than 255 bytes`},
 		"An `image` with a `path`":                              {spec: bookImage(nil, map[string]any{"path": "a"}), want: `spec.markdownsFrom[0].path: Invalid value: an image holds the whole book: remove path`},
-		"An `image` beside other files":                         {spec: withText, want: `spec.markdownsFrom: Invalid value: an image holds the whole book: remove markdowns, binaries and the other entries, or the image`},
+		"An `image` with other files":                           {spec: withText, want: `spec.markdownsFrom: Invalid value: an image holds the whole book: remove markdowns, binaries and the other entries, or the image`},
 		"An `image` with `summary: Auto`":                       {spec: automatic, want: `spec.summary: Invalid value: the function cannot read an image: add SUMMARY.md to the image, and remove summary`},
 		"An `image` without a reference":                        {spec: map[string]any{"markdownsFrom": []any{map[string]any{"image": map[string]any{}}}}, want: `spec.markdownsFrom[0].image.reference: Required value`},
 		"A `reference` that is no image reference":              {spec: bookImage(map[string]any{"reference": "Book"}, nil), want: `spec.markdownsFrom[0].image.reference: Invalid value: "Book": must be an image reference: write registry/repository@sha256:…`},
@@ -443,7 +443,7 @@ func TestDocumented(t *testing.T) {
 }
 
 // TestEveryRuleIsTested takes each rule out of the XRD in turn. What is rejected
-// for it must then be judged otherwise, else nothing would tell that it is lost.
+// for it must then be judged otherwise, or its loss would go unnoticed.
 func TestEveryRuleIsTested(t *testing.T) {
 	for i, rule := range rules(t) {
 		t.Run(rule, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Command bench measures the function over gRPC on loopback, beside a function
+// Command bench measures the function over gRPC on loopback, together with a function
 // that does nothing and others of the ecosystem, and reports ratios.
 package main
 

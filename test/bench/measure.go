@@ -13,7 +13,7 @@ const (
 	memoryCallers = 16 // Parallel callers when memory is measured.
 )
 
-// A plan says how long is measured.
+// A plan sets how long to measure.
 type plan struct {
 	rounds int
 	slot   time.Duration // For each candidate in each round.

@@ -82,7 +82,7 @@ func (p *process) stop() {
 		p.conn.Close() //nolint:errcheck // We are at the end.
 	}
 	p.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // It may have ended.
-	p.cmd.Wait()                          //nolint:errcheck // It was told to.
+	p.cmd.Wait()                          //nolint:errcheck // It was killed on purpose.
 }
 
 // cpu returns how long the process has run on a CPU, in user mode and in the

@@ -31,7 +31,7 @@ const memoryTarget = 1.0
 func header(p plan, load string) string {
 	return fmt.Sprintf(`# Speed
 
-`+"`make bench`"+` writes this page. Every number is a multiple of the no-op's, a function that does nothing and is served by function-sdk-go ([test/bench/noop](../test/bench/noop)). **Bold** numbers miss their target.
+`+"`make bench`"+` writes this page. Every number is a multiple of that of *no-op*, a function that does nothing and is served by function-sdk-go ([test/bench/noop](../test/bench/noop)). **Bold** numbers miss their target.
 
 - *limit* is a gRPC server that takes the bytes of the request, decodes nothing, and sends the response of function-markdownview, encoded beforehand ([test/bench/limit](../test/bench/limit)).
 - In *first*, no resource is composed yet; what is in SUMMARY.md was read in an earlier call, as when a chapter changes. In *steady*, the MarkdownView is healthy, and the request holds the XR and its composed resources as an API server returned them, managedFields included.

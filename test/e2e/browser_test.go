@@ -83,7 +83,7 @@ type browser struct {
 }
 
 // browser starts Debian's Chromium in its root directory, where it finds no programs,
-// libraries or fonts of the machine. Its mounts are seen by itself alone.
+// libraries or fonts of the machine. Only it has these mounts.
 func (k *kit) browser() *browser {
 	k.Helper()
 	const script = `mount --rbind /dev "$0/dev"; mount -t proc proc "$0/proc"; mount -t tmpfs tmpfs "$0/tmp"; exec chroot "$0" /usr/lib/chromium/chromium "$@"`

@@ -170,8 +170,8 @@ func (k *kit) allowManyChanges() {
 }
 
 // LiveReload shows what the readers of books see that mdBook serves itself, as by
-// default: answers 404 while it builds a new text, and no failure of another kind.
-// The README states the figures.
+// default: status 404 while it builds a new text, and no failure of another kind.
+// docs/delivery.md has the numbers.
 func LiveReload(k *kit) {
 	k.needsNode()
 	names := []string{"small", "large"}
@@ -277,7 +277,7 @@ func (k *kit) hasPods(name string, n int) {
 }
 
 // evict all pods of a MarkdownView and wait until they are gone, as a drain does. It
-// asks again for one that the PodDisruptionBudget protects. The node is not cordoned:
+// requests again one that the PodDisruptionBudget protects. The node is not cordoned:
 // there is no other one.
 func (k *kit) evict(name string) {
 	k.Helper()

@@ -102,7 +102,7 @@ func DriftOfAll(k *kit) {
 	}
 	k.settle(slices.Collect(maps.Values(names))...)
 	for _, name := range names {
-		k.eventually(name+": there is an event", func() error { return k.warned(name, "Deleted, and created again") })
+		k.eventually(name+": there is an event", func() error { return k.warned(name, "Deleted resources are created again") })
 	}
 }
 

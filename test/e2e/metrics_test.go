@@ -20,7 +20,7 @@ import (
 
 // Metrics shows that the configuration for kube-state-metrics that we ship
 // gives the availability of each MarkdownView, for as long as there is one, and
-// that the ClusterRole beside it is enough.
+// that the ClusterRole next to it is enough.
 func Metrics(k *kit) {
 	const name, broken = "measured", "broken"
 	objects := k.parse(k.read("../../example/production/kube-state-metrics.yaml"))

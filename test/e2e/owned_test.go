@@ -41,7 +41,7 @@ func ofCrossplane(p fieldpath.Path) bool {
 	return last != nil && (strings.HasPrefix(*last, "crossplane.io/") || *last == "generateName")
 }
 
-// isKey returns whether a field tells an item of a list from the others. Another
+// isKey returns whether a field distinguishes an item of a list from the others. Another
 // key makes another item.
 func isKey(p fieldpath.Path) bool {
 	if len(p) < 2 || p[len(p)-1].FieldName == nil || p[len(p)-2].Key == nil {

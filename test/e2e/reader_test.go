@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A reader asks for two pages of a book in turn, every 10 ms, through its Service: each
+// A reader requests two pages of a book in turn, every 10 ms, through its Service: each
 // time on a connection of its own and once. A request may take longer than that; the
 // next one does not wait for it.
 type reader struct {

@@ -10,7 +10,7 @@ import (
 
 // A Source makes choices from bytes, so that a fuzzer that changes a byte
 // changes a choice. Once the bytes are used up every choice is the first one:
-// short data stand for simple samples.
+// short data give simple samples.
 type Source struct {
 	data []byte
 }

@@ -186,7 +186,7 @@ func (s *Source) large(beside map[string]any) string {
 	return strings.Repeat(text, size/len(text))
 }
 
-// FileName returns a legal name of a file, beside those that every book has.
+// FileName returns a legal name of a file, in addition to those that every book has.
 func (s *Source) FileName() string {
 	const chars = "abcXYZ019-_."
 	name := Pick(s,

@@ -172,7 +172,7 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
-// What is said of our packages is said of their copies in the mirror as well.
+// What applies to our packages applies to their copies in the mirror as well.
 func TestImageConfigs(t *testing.T) {
 	function := repository(t, "../../../package/configuration/crossplane.yaml")
 	configuration := strings.Replace(function, "/function-", "/configuration-", 1)

@@ -113,7 +113,7 @@ func TestProductionViewers(t *testing.T) {
 }
 
 // TestProductionRole checks that Crossplane may compose everything that the
-// Compositions for production ask for.
+// Compositions for production need.
 func TestProductionRole(t *testing.T) {
 	role := read[rbacv1.ClusterRole](t, "rbac.yaml", "ClusterRole", "crossplane-markdownview-delivery")
 	if role.Labels["rbac.crossplane.io/aggregate-to-crossplane"] != "true" {

@@ -24,10 +24,10 @@ type Book struct {
 	// Name of the MarkdownView.
 	Name string
 
-	// Title says in the report what it is.
+	// Title is its name in the report.
 	Title string
 
-	// Files beside SUMMARY.md, and the size of each in bytes.
+	// Files besides SUMMARY.md, and the size of each in bytes.
 	Files int
 	Size  int
 }
@@ -91,7 +91,7 @@ func (o Objects) Blank() {
 	}
 }
 
-// Requests returns what Crossplane asks a function on its first call, when
+// Requests returns what Crossplane sends to a function in its first call, when
 // nothing has been composed, and once the book is served.
 func (b Book) Requests() (first, steady *fnv1.RunFunctionRequest, err error) {
 	data, err := captured.ReadFile("captured/" + b.Name + ".json")

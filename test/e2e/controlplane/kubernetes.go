@@ -51,7 +51,7 @@ var controllers = []string{
 }
 
 // startKube starts Kubernetes. The controllers are started as soon as the API
-// server answers, and not waited for.
+// server responds, and not waited for.
 func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen // Most of it are flags.
 	var etcdPort, peerPort, port int
 	if err := freePorts(&etcdPort, &peerPort, &port); err != nil {
@@ -185,7 +185,7 @@ func writeServiceAccountKey(path string) error {
 	return nil
 }
 
-// answers probes a URL that answers 200 when its server is ready.
+// answers probes a URL that returns 200 when its server is ready.
 func answers(url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -198,7 +198,7 @@ func answers(url string) func(context.Context) error {
 		}
 		defer rsp.Body.Close() //nolint:errcheck // Only the code counts.
 		if rsp.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s answers %s", url, rsp.Status)
+			return fmt.Errorf("%s returned %s", url, rsp.Status)
 		}
 
 		return nil

@@ -228,7 +228,7 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 			"--hostname-override="+nodeName,
 			"--proxy-mode=nftables",
 			"--cluster-cidr="+podCIDR,
-			// A pod answers another one of the same bridge directly, and not through
+			// A pod responds to another one on the same bridge directly, and not through
 			// the node that has changed the destination.
 			"--masquerade-all",
 			// The limits of the machine are not ours to change.

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// realRegistry is where users pull from. Crossplane is told to look at our
+// realRegistry is where users pull from. An ImageConfig makes Crossplane look at our
 // registry instead, by the ImageConfig that a private mirror needs as well.
 const realRegistry = "xpkg.crossplane.io"
 

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A launcher starts child processes, all from one OS thread that lives as long
+// A launcher starts child processes, all from one OS thread that runs as long
 // as the launcher. Linux kills a child with Pdeathsig when the thread that
 // forked it ends, not the process, and Go ends threads when it likes.
 type launcher struct {
@@ -55,7 +55,7 @@ type process struct {
 	ended chan struct{}
 }
 
-// start the process. Its output is appended to the log, so that one log tells
+// start the process. Its output is appended to the log, so that one log shows
 // the whole story of a component that was restarted.
 func (p *process) start() error {
 	p.mu.Lock()

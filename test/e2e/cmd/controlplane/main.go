@@ -3,7 +3,7 @@
 //
 //	controlplane up REPOSITORY    starts one in the background, prints how to use it
 //	controlplane down REPOSITORY  stops it
-//	controlplane run REPOSITORY   runs one until it is told to stop
+//	controlplane run REPOSITORY   runs one until SIGTERM
 package main
 
 import (
@@ -93,7 +93,7 @@ func (c *command) up() error {
 			return fmt.Errorf("cannot start control plane: %w: %s", err, text)
 		case <-ctx.Done():
 			_ = cmd.Process.Signal(syscall.SIGTERM)
-			<-ended //nolint:errcheck // It was told to.
+			<-ended //nolint:errcheck // It was stopped.
 
 			return fmt.Errorf("cannot start control plane: interrupted")
 		case <-time.After(100 * time.Millisecond):
@@ -205,7 +205,7 @@ Three things to try:
 
 func (c *command) path(name string) string { return filepath.Join(c.dir, name) }
 
-// lock the run folder for as long as this process lives. The lock file holds
+// lock the run folder while this process runs. The lock file holds
 // the id of the process.
 func (c *command) lock() (*os.File, error) {
 	f, err := os.OpenFile(c.path("lock"), os.O_CREATE|os.O_RDWR, 0o644)
