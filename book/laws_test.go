@@ -36,6 +36,7 @@ func TestValidatePath(t *testing.T) {
 		"Newline":        {"Nobody can type it.", "a\nb.md", "must not contain control characters"},
 		"Nul":            {"Linux cannot have it.", "a\x00.md", "must not contain control characters"},
 		"C1":             {"These are control characters too.", "a\u0085.md", "must not contain control characters"},
+		"NoCharacter":    {"YAML cannot have it.", "a\uffff.md", "must not contain control characters"},
 		"NotUTF8":        {"JSON cannot have it.", "a\xff.md", "must be valid UTF-8"},
 		"LongSegment":    {"NAME_MAX is 255.", "a/" + strings.Repeat("a", 256), "must not contain the name of a folder or file above 255 bytes"},
 		"Long":           {"PATH_MAX holds the folder of the volume too.", strings.Repeat("a/", 600) + "b", "must be at most 1024 bytes long"},
