@@ -230,7 +230,10 @@ func (f *files) volume(configMap string) corev1.Volume {
 	case len(f.shared) > 0:
 		v.Projected = &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{projection(configMap, f.items)}}
 		for _, s := range f.shared {
-			v.Projected.Sources = append(v.Projected.Sources, s.projection())
+			// Without items, all keys that it gets later would be mounted, unchecked.
+			if p := s.projection(); len(p.ConfigMap.Items) > 0 {
+				v.Projected.Sources = append(v.Projected.Sources, p)
+			}
 		}
 	default:
 		v.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}, Items: f.items}

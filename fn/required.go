@@ -45,7 +45,7 @@ func (req *request) readSent(resources [][]byte) error {
 		if _, found := slices.BinarySearch(required, name); !ours || !found {
 			continue
 		}
-		if req.view.sent[name], err = req.view.configMapIn(e, name); err != nil {
+		if req.view.sent[name], err = req.configMapIn(e, name); err != nil {
 			return err
 		}
 	}
@@ -55,8 +55,9 @@ func (req *request) readSent(resources [][]byte) error {
 
 // configMapIn returns the ConfigMap with a name in the encoded Resources of an entry,
 // or nil. Another one, which the Composition may have required under the same name,
-// does not count.
-func (v view) configMapIn(e wire.Entry, name string) (*observedConfigMap, error) {
+// does not count. One that cannot be read is a problem: the pods would mount it all
+// the same.
+func (req *request) configMapIn(e wire.Entry, name string) (*observedConfigMap, error) {
 	for f, err := range wire.Fields(e.Value) {
 		if err != nil {
 			return nil, err
@@ -64,11 +65,18 @@ func (v view) configMapIn(e wire.Entry, name string) (*observedConfigMap, error)
 		if f.Number != resourcesItems || len(f.Bytes) == 0 {
 			continue
 		}
-		cm, err := decodeObserved[observedConfigMap](wire.Entry{Key: e.Key, Value: f.Bytes})
+		object, err := objectOf(f.Bytes)
 		if err != nil {
 			return nil, err
 		}
-		if cm.Metadata.Name == name && cm.Metadata.Namespace == v.namespace() {
+		cm := &observedConfigMap{}
+		errs, err := wire.Decode(object, cm, field.NewPath("spec", "markdownsFrom").Key(name), wire.Lenient)
+		if err != nil {
+			return nil, err
+		}
+		if cm.Metadata.Name == name && cm.Metadata.Namespace == req.view.namespace() {
+			req.problems = append(req.problems, problemsOf(ReasonInvalidSpec, errs)...)
+
 			return cm, nil
 		}
 	}
