@@ -3,7 +3,9 @@ package book
 import (
 	"fmt"
 	"runtime"
+	"runtime/metrics"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -175,6 +177,49 @@ func TestRejectedIsNoDearer(t *testing.T) {
 			t.Errorf("a SUMMARY.md of %.20q took %s, and a book that is served %s", unit, rejected, served)
 		} else {
 			t.Logf("%.20q: %s, served: %s", unit, rejected, served)
+		}
+	}
+}
+
+// The document of a text takes up to 400 times its size: several calls must not hold
+// those of large texts at the same time.
+func TestLargeTextsOneByOne(t *testing.T) {
+	const size, calls = 1 << 17, 8
+	text := strings.Repeat("- a\n", size/4) + "[dead](dead.md)\n"
+	for part, files := range map[string]Files{
+		"chapter": {Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": text}},
+		"summary": {Markdowns: map[string]string{summaryName: text, "a.md": ""}},
+	} {
+		if one, all := mostLive(1, files), mostLive(calls, files); all > 2*one {
+			t.Errorf("%d checks of a %s of %d KiB hold %d MiB at a time, and one holds %d MiB", calls, part, size>>10, all>>20, one>>20)
+		} else {
+			t.Logf("%s: %d MiB, and one holds %d MiB", part, all>>20, one>>20)
+		}
+	}
+}
+
+// mostLive returns how many bytes were in use at most, as the garbage collector found
+// them, while calls checked the files.
+func mostLive(calls int, files Files) uint64 {
+	var wg sync.WaitGroup
+	for range calls {
+		wg.Go(func() { Check(files) })
+	}
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	most := uint64(0)
+	for {
+		runtime.GC()
+		metrics.Read(live)
+		most = max(most, live[0].Value.Uint64())
+		select {
+		case <-done:
+			return most
+		default:
 		}
 	}
 }

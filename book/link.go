@@ -102,6 +102,7 @@ func hasSuffixFold(text, suffix string) bool {
 
 // warnTargets reports links and images of a chapter that lead nowhere.
 func (b *book) warnTargets(chapter string) {
+	defer alone(b.files.Markdowns[chapter])()
 	text := []byte(b.files.Markdowns[chapter])
 	root, ok := parse(text)
 	if !ok {
