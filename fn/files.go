@@ -167,8 +167,8 @@ func (f *files) check() (field.ErrorList, book.Problems) {
 		return nil, book.Problems{}
 	}
 	errs := f.validateShared()
-	for _, name := range slices.Sorted(maps.Keys(f.spec.Binaries)) {
-		if _, err := base64.StdEncoding.DecodeString(f.spec.Binaries[name]); err != nil && len(errs) <= maxFiles {
+	for name, text := range f.spec.Binaries {
+		if _, err := base64.StdEncoding.DecodeString(text); err != nil && len(errs) <= maxFiles {
 			errs = append(errs, field.Invalid(field.NewPath("spec", "binaries").Key(short(name)), field.OmitValueType{}, "must be text in base64"))
 		}
 	}

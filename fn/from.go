@@ -214,9 +214,6 @@ func (f *files) validateShared() field.ErrorList {
 			places[name] = "ConfigMap " + r.name
 		}
 	}
-	if n := len(places); n > maxFiles {
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "markdownsFrom"), fmt.Sprintf("the book has %d files, and a book has at most %d: split the book", n, maxFiles)))
-	}
 
 	return errs
 }

@@ -125,10 +125,10 @@ func TestMarkdownsFrom(t *testing.T) {
 			spec:   object{"markdowns": book("text"), "markdownsFrom": []any{from("guide", "a\uffff")}}, configMaps: guide,
 			want: "Degraded InvalidSpec: spec.markdownsFrom[0].path: Invalid value: \"a\\uffff\": must not contain control characters; spec: Invalid value: file name \"a\\uffff/a.md\" must not contain control characters",
 		},
-		"CollidingBinaries": {
-			reason: "Of more errors than are shown the same ones are shown each time",
+		"FarTooMany": {
+			reason: "Of more files than a book can have none is looked at",
 			spec:   object{"markdowns": book("text"), "binaries": invalidFiles(500), "markdownsFrom": []any{from("one", ""), from("two", "")}}, configMaps: map[string]object{"one": data(manyFiles(990)), "two": data(manyFiles(990))},
-			want: "BookComplete NotChecked: The book is not checked while there are errors: see the condition Degraded",
+			want: "Degraded InvalidSpec: spec.markdownsFrom: Forbidden: the book has 2482 files, and a book has at most 1000: split the book",
 		},
 		"Odd": {
 			reason: "All errors of the list are reported at once",

@@ -125,8 +125,9 @@ func writeRequired(w *wire.Writer, v view) {
 	}
 }
 
-// missingSources returns a problem for each ConfigMap that does not exist.
-func (req request) missingSources() problems {
+// unusableSources returns a problem for each ConfigMap that does not exist, and one for
+// more files than a book can have: then none is looked at.
+func (req request) unusableSources() problems {
 	v := req.view
 	if len(v.required()) > 0 && !req.capable(capabilityResources) {
 		return problemsOf(ReasonInvalidSpec, field.ErrorList{field.Forbidden(field.NewPath("spec", "markdownsFrom"),
@@ -142,6 +143,14 @@ func (req request) missingSources() problems {
 			err.Detail = fmt.Sprintf("create this ConfigMap in namespace %s, or remove it from the list", v.namespace())
 			p = append(p, problem{ReasonConfigMapNotFound, err})
 		}
+	}
+	n := len(v.Spec.Markdowns) + len(v.Spec.Binaries)
+	for _, s := range v.shared() {
+		n += len(s.Data) + len(s.BinaryData)
+	}
+	if len(v.required()) > 0 && n > maxFiles {
+		p = append(p, problem{ReasonInvalidSpec, field.Forbidden(field.NewPath("spec", "markdownsFrom"),
+			fmt.Sprintf("the book has %d files, and a book has at most %d: split the book", n, maxFiles))})
 	}
 
 	return p
