@@ -1,6 +1,7 @@
 package book
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 func FuzzCheck(f *testing.F) {
 	for _, c := range cases(f) {
 		files := c.files()
-		f.Add(files.Markdowns[summaryName], strings.Join(c.Files, "\n"), files.Markdowns["a.md"])
+		f.Add(files.Markdowns[summaryName], strings.Join(slices.Sorted(maps.Keys(files.Markdowns)), "\n"), files.Markdowns["a.md"])
 	}
 	f.Fuzz(func(t *testing.T, summary, names, text string) {
 		files := Files{Markdowns: map[string]string{}}

@@ -3,7 +3,9 @@ package book
 import (
 	"fmt"
 	"runtime"
+	"runtime/metrics"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -36,6 +38,7 @@ func TestValidatePath(t *testing.T) {
 		"Newline":        {"Nobody can type it.", "a\nb.md", "must not contain control characters"},
 		"Nul":            {"Linux cannot have it.", "a\x00.md", "must not contain control characters"},
 		"C1":             {"These are control characters too.", "a\u0085.md", "must not contain control characters"},
+		"NoCharacter":    {"YAML cannot have it.", "a\uffff.md", "must not contain control characters"},
 		"NotUTF8":        {"JSON cannot have it.", "a\xff.md", "must be valid UTF-8"},
 		"LongSegment":    {"NAME_MAX is 255.", "a/" + strings.Repeat("a", 256), "must not contain the name of a folder or file above 255 bytes"},
 		"Long":           {"PATH_MAX holds the folder of the volume too.", strings.Repeat("a/", 600) + "b", "must be at most 1024 bytes long"},
@@ -174,6 +177,49 @@ func TestRejectedIsNoDearer(t *testing.T) {
 			t.Errorf("a SUMMARY.md of %.20q took %s, and a book that is served %s", unit, rejected, served)
 		} else {
 			t.Logf("%.20q: %s, served: %s", unit, rejected, served)
+		}
+	}
+}
+
+// The document of a text takes up to 400 times its size: several calls must not hold
+// those of large texts at the same time.
+func TestLargeTextsOneByOne(t *testing.T) {
+	const size, calls = 1 << 17, 8
+	text := strings.Repeat("- a\n", size/4) + "[dead](dead.md)\n"
+	for part, files := range map[string]Files{
+		"chapter": {Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": text}},
+		"summary": {Markdowns: map[string]string{summaryName: text, "a.md": ""}},
+	} {
+		if one, all := mostLive(1, files), mostLive(calls, files); all > 2*one {
+			t.Errorf("%d checks of a %s of %d KiB hold %d MiB at a time, and one holds %d MiB", calls, part, size>>10, all>>20, one>>20)
+		} else {
+			t.Logf("%s: %d MiB, and one holds %d MiB", part, all>>20, one>>20)
+		}
+	}
+}
+
+// mostLive returns how many bytes were in use at most, as the garbage collector found
+// them, while calls checked the files.
+func mostLive(calls int, files Files) uint64 {
+	var wg sync.WaitGroup
+	for range calls {
+		wg.Go(func() { Check(files) })
+	}
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	most := uint64(0)
+	for {
+		runtime.GC()
+		metrics.Read(live)
+		most = max(most, live[0].Value.Uint64())
+		select {
+		case <-done:
+			return most
+		default:
 		}
 	}
 }

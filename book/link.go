@@ -102,6 +102,7 @@ func hasSuffixFold(text, suffix string) bool {
 
 // warnTargets reports links and images of a chapter that lead nowhere.
 func (b *book) warnTargets(chapter string) {
+	defer alone(b.files.Markdowns[chapter])()
 	text := []byte(b.files.Markdowns[chapter])
 	root, ok := parse(text)
 	if !ok {
@@ -138,12 +139,13 @@ func targets(n ast.Node, text []byte, yield func(offset int, target string)) {
 	}
 	switch n := n.(type) {
 	case *ast.Link:
-		// A footnote, which mdBook has and CommonMark has not.
-		if n.Reference == nil || !strings.HasPrefix(string(n.Reference.Value), "^") {
+		if !toFootnote(n.Reference) {
 			yield(n.Pos(), unescape(n.Destination))
 		}
 	case *ast.Image:
-		yield(n.Pos(), unescape(n.Destination))
+		if !toFootnote(n.Reference) {
+			yield(n.Pos(), unescape(n.Destination))
+		}
 	case *ast.RawHTML:
 		if last := n.Segments.Len() - 1; last >= 0 {
 			html(n.Segments.At(0).Start, n.Segments.At(last).Stop)
@@ -153,6 +155,12 @@ func targets(n ast.Node, text []byte, yield func(offset int, target string)) {
 			html(n.Lines().At(i).Start, n.Lines().At(i).Stop)
 		}
 	}
+}
+
+// toFootnote returns whether a reference is to a footnote, which mdBook has and
+// CommonMark has not.
+func toFootnote(reference *ast.ReferenceLink) bool {
+	return reference != nil && strings.HasPrefix(strings.TrimSpace(string(reference.Value)), "^")
 }
 
 // dead returns why a link of a chapter leads nowhere, as a format for the target and

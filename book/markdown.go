@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
@@ -27,6 +28,23 @@ const (
 	// byte of the text.
 	maxLookahead = 100
 )
+
+// maxSmall is how many bytes a text has that is parsed while others are.
+const maxSmall = 16 << 10
+
+var largeText sync.Mutex
+
+// alone waits until no other large text is parsed, and returns what is to be called
+// when the document of the text is no longer used. A document takes up to 400 times
+// the size of its text, and several large ones would not fit into the function.
+func alone(text string) (done func()) {
+	if len(text) <= maxSmall {
+		return func() {}
+	}
+	largeText.Lock()
+
+	return largeText.Unlock
+}
 
 var markdowns = parser.NewParser(
 	parser.WithBlockParsers(parser.DefaultBlockParsers()...),

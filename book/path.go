@@ -31,7 +31,7 @@ func ValidatePath(name string) error {
 		return fmt.Errorf("must be at most %d bytes long", maxPath)
 	case !utf8.ValidString(name):
 		return errors.New("must be valid UTF-8")
-	case strings.ContainsFunc(name, unicode.IsControl):
+	case strings.ContainsFunc(name, isControl):
 		return errors.New("must not contain control characters")
 	case strings.Contains(name, `\`):
 		return errors.New(`must not contain a backslash: write "/" between folders`)
@@ -59,6 +59,10 @@ func ValidatePath(name string) error {
 
 	return nil
 }
+
+// isControl returns whether a character has no place in a name. Two that are no
+// control characters the API server rejects too: it reads what is applied as YAML.
+func isControl(r rune) bool { return unicode.IsControl(r) || r == '\ufffe' || r == '\uffff' }
 
 // maxKey is DNS1123SubdomainMaxLength, which bounds the keys of a ConfigMap.
 const maxKey = 253

@@ -244,6 +244,7 @@ func parseSummary(summary string) parsedSummary {
 	if len(summary) > maxSummary {
 		return parsedSummary{problem: Problem{File: summaryName, Message: "is larger than 256 KiB: list the chapters only, or split the book"}}
 	}
+	defer alone(summary)()
 	source := []byte(summary)
 	root, ok := parse(source)
 	if !ok {

@@ -94,6 +94,27 @@ func TestGeneratedSummary(t *testing.T) {
 	}
 }
 
+// TestSummaryTakenAway checks that a SUMMARY.md that somebody wrote does not stay where
+// it is to be generated.
+func TestSummaryTakenAway(t *testing.T) {
+	v := settledView()
+	v.Spec.Markdowns = map[string]string{"a.md": "# A", "b.md": "# B", summary: "- [B](b.md)\n"}
+	v.Spec.Summary = summaryAuto
+	before, _ := compose(v, observed{})
+	o := observed{deployment: &observedDeployment{}, configMaps: map[string]*observedConfigMap{keyConfigMap: {Data: before.configMap.Data}}}
+	o.deployment.Spec.Template.Metadata.Annotations.Revision = before.revision
+
+	delete(v.Spec.Markdowns, summary)
+	d, problems := compose(v, o)
+	if len(problems) > 0 {
+		t.Fatal(messages(problems))
+	}
+	const want = "# Summary\n\n- [A](a.md)\n- [B](b.md)\n"
+	if got := d.configMap.Data[summary]; got != want {
+		t.Errorf("SUMMARY.md: want %q, got %q", want, got)
+	}
+}
+
 func TestCanonical(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                     "",

@@ -41,6 +41,8 @@ type desired struct {
 
 	// shared are the files of other ConfigMaps.
 	shared []sharedFiles
+	// generated is whether SUMMARY.md is.
+	generated bool
 
 	// static is whether a web server serves what mdBook has built before.
 	static bool
@@ -140,7 +142,7 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 		d.Spec.Strategy.RollingUpdate = nil // The API server rejects ours together with it.
 	}
 
-	out := &desired{configMap: stored, deployment: d, service: s, static: v.input.Server != nil, shared: f.shared}
+	out := &desired{configMap: stored, deployment: d, service: s, static: v.input.Server != nil, shared: f.shared, generated: f.generatesSummary()}
 	if templates != (v1beta1.Templates{}) {
 		errs = append(errs, validateMerged(out, f, at)...)
 	}

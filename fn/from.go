@@ -214,9 +214,6 @@ func (f *files) validateShared() field.ErrorList {
 			places[name] = "ConfigMap " + r.name
 		}
 	}
-	if n := len(places); n > maxFiles {
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "markdownsFrom"), fmt.Sprintf("the book has %d files, and a book has at most %d: split the book", n, maxFiles)))
-	}
 
 	return errs
 }
@@ -230,7 +227,10 @@ func (f *files) volume(configMap string) corev1.Volume {
 	case len(f.shared) > 0:
 		v.Projected = &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{projection(configMap, f.items)}}
 		for _, s := range f.shared {
-			v.Projected.Sources = append(v.Projected.Sources, s.projection())
+			// Without items, all keys that it gets later would be mounted, unchecked.
+			if p := s.projection(); len(p.ConfigMap.Items) > 0 {
+				v.Projected.Sources = append(v.Projected.Sources, p)
+			}
 		}
 	default:
 		v.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}, Items: f.items}

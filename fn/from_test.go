@@ -115,6 +115,21 @@ func TestMarkdownsFrom(t *testing.T) {
 			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("many", ""), from("guide", "guide")}}, configMaps: map[string]object{"guide": guide["guide"], "many": data(manyFiles(1000))},
 			want: `Degraded InvalidSpec: spec.markdownsFrom: Forbidden: the book has 1001 files, and a book has at most 1000: split the book`,
 		},
+		"TooMany": {
+			reason: "A ConfigMap with more keys than are read is not one without files",
+			spec:   object{"markdowns": book("text"), "markdownsFrom": []any{from("many", "many")}}, configMaps: map[string]object{"many": data(manyFiles(5000))},
+			want: `Degraded InvalidSpec: spec.markdownsFrom[many].data: Too many: 5000: must have at most 4096 items`,
+		},
+		"NoCharacter": {
+			reason: "What the API server cannot read is rejected before",
+			spec:   object{"markdowns": book("text"), "markdownsFrom": []any{from("guide", "a\uffff")}}, configMaps: guide,
+			want: "Degraded InvalidSpec: spec.markdownsFrom[0].path: Invalid value: \"a\\uffff\": must not contain control characters; spec: Invalid value: file name \"a\\uffff/a.md\" must not contain control characters",
+		},
+		"FarTooMany": {
+			reason: "Of more files than a book can have none is looked at",
+			spec:   object{"markdowns": book("text"), "binaries": invalidFiles(500), "markdownsFrom": []any{from("one", ""), from("two", "")}}, configMaps: map[string]object{"one": data(manyFiles(990)), "two": data(manyFiles(990))},
+			want: "Degraded InvalidSpec: spec.markdownsFrom: Forbidden: the book has 2482 files, and a book has at most 1000: split the book",
+		},
 		"Odd": {
 			reason: "All errors of the list are reported at once",
 			spec: object{"markdowns": book("text"), "markdownsFrom": []any{
@@ -186,6 +201,15 @@ func manyFiles(n int) object {
 	files := object{}
 	for i := range n {
 		files[fmt.Sprintf("%d.md", i)] = ""
+	}
+
+	return files
+}
+
+func invalidFiles(n int) object {
+	files := object{}
+	for i := range n {
+		files[fmt.Sprintf("%d.png", i)] = "?"
 	}
 
 	return files
@@ -298,8 +322,9 @@ func TestMarkdownsFromLife(t *testing.T) {
 func TestMarkdownsFromVolume(t *testing.T) {
 	c := sharing(t, object{
 		"markdowns":     object{"SUMMARY.md": "- [A](guide/a.md)\n- [R](r.md)\n"},
-		"markdownsFrom": []any{from("guide", "guide"), from("root", "")},
+		"markdownsFrom": []any{from("guide", "guide"), from("empty", "empty"), from("root", "")},
 	}, nil, map[string]object{
+		"empty": {}, // Without items, all that it gets later would be mounted at once.
 		"guide": {"data": object{"a.md": ""}, "binaryData": object{"A.png": "iVBORw0KGgo="}},
 		"root":  data(object{"r.md": ""}),
 	})

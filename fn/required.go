@@ -45,7 +45,7 @@ func (req *request) readSent(resources [][]byte) error {
 		if _, found := slices.BinarySearch(required, name); !ours || !found {
 			continue
 		}
-		if req.view.sent[name], err = req.view.configMapIn(e, name); err != nil {
+		if req.view.sent[name], err = req.configMapIn(e, name); err != nil {
 			return err
 		}
 	}
@@ -55,8 +55,9 @@ func (req *request) readSent(resources [][]byte) error {
 
 // configMapIn returns the ConfigMap with a name in the encoded Resources of an entry,
 // or nil. Another one, which the Composition may have required under the same name,
-// does not count.
-func (v view) configMapIn(e wire.Entry, name string) (*observedConfigMap, error) {
+// does not count. One that cannot be read is a problem: the pods would mount it all
+// the same.
+func (req *request) configMapIn(e wire.Entry, name string) (*observedConfigMap, error) {
 	for f, err := range wire.Fields(e.Value) {
 		if err != nil {
 			return nil, err
@@ -64,11 +65,18 @@ func (v view) configMapIn(e wire.Entry, name string) (*observedConfigMap, error)
 		if f.Number != resourcesItems || len(f.Bytes) == 0 {
 			continue
 		}
-		cm, err := decodeObserved[observedConfigMap](wire.Entry{Key: e.Key, Value: f.Bytes})
+		object, err := objectOf(f.Bytes)
 		if err != nil {
 			return nil, err
 		}
-		if cm.Metadata.Name == name && cm.Metadata.Namespace == v.namespace() {
+		cm := &observedConfigMap{}
+		errs, err := wire.Decode(object, cm, field.NewPath("spec", "markdownsFrom").Key(name), wire.Lenient)
+		if err != nil {
+			return nil, err
+		}
+		if cm.Metadata.Name == name && cm.Metadata.Namespace == req.view.namespace() {
+			req.problems = append(req.problems, problemsOf(ReasonInvalidSpec, errs)...)
+
 			return cm, nil
 		}
 	}
@@ -117,8 +125,9 @@ func writeRequired(w *wire.Writer, v view) {
 	}
 }
 
-// missingSources returns a problem for each ConfigMap that does not exist.
-func (req request) missingSources() problems {
+// unusableSources returns a problem for each ConfigMap that does not exist, and one for
+// more files than a book can have: then none is looked at.
+func (req request) unusableSources() problems {
 	v := req.view
 	if len(v.required()) > 0 && !req.capable(capabilityResources) {
 		return problemsOf(ReasonInvalidSpec, field.ErrorList{field.Forbidden(field.NewPath("spec", "markdownsFrom"),
@@ -134,6 +143,14 @@ func (req request) missingSources() problems {
 			err.Detail = fmt.Sprintf("create this ConfigMap in namespace %s, or remove it from the list", v.namespace())
 			p = append(p, problem{ReasonConfigMapNotFound, err})
 		}
+	}
+	n := len(v.Spec.Markdowns) + len(v.Spec.Binaries)
+	for _, s := range v.shared() {
+		n += len(s.Data) + len(s.BinaryData)
+	}
+	if len(v.required()) > 0 && n > maxFiles {
+		p = append(p, problem{ReasonInvalidSpec, field.Forbidden(field.NewPath("spec", "markdownsFrom"),
+			fmt.Sprintf("the book has %d files, and a book has at most %d: split the book", n, maxFiles))})
 	}
 
 	return p

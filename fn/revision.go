@@ -19,7 +19,10 @@ const annotationRevision = "markdownview.fn.crossplane.io/revision"
 //
 // The hash need not withstand an attack: whoever could make two books alike is
 // who writes the book. SHA-256 of a large book would take a fifth of a call.
-func revision(cm *composedConfigMap, shared []sharedFiles, template podTemplate) string {
+//
+// That SUMMARY.md is generated is part of it: a text that somebody wrote is no
+// generated one.
+func revision(cm *composedConfigMap, generated bool, shared []sharedFiles, template podTemplate) string {
 	type content struct {
 		BinaryData map[string]string `json:"binaryData"`
 		Data       map[string]string `json:"data"`
@@ -32,9 +35,10 @@ func revision(cm *composedConfigMap, shared []sharedFiles, template podTemplate)
 	w.Object(&struct {
 		content `json:",inline"`
 
-		Shared   []content   `json:"shared"`
-		Template podTemplate `json:"template"`
-	}{content{cm.BinaryData, cm.Data}, others, template})
+		Generated bool        `json:"generated,omitempty"`
+		Shared    []content   `json:"shared"`
+		Template  podTemplate `json:"template"`
+	}{content{cm.BinaryData, cm.Data}, generated, others, template})
 
 	return fmt.Sprintf("%016x", hashed(w.Parts()))
 }
@@ -67,7 +71,7 @@ func encodeDeployment(d *desired) (encoded *encodedDeployment, rev string) {
 	if d.text != keyConfigMap {
 		text = &composedConfigMap{}
 	}
-	rev = revision(text, d.shared, encoded.Spec.Template)
+	rev = revision(text, d.generated, d.shared, encoded.Spec.Template)
 	metav1.SetMetaDataAnnotation(&encoded.Spec.Template.Metadata, annotationRevision, rev)
 
 	return encoded, rev

@@ -13,7 +13,7 @@ import (
 )
 
 func revisionOf(cm composedConfigMap, template corev1.PodTemplateSpec) string {
-	return revision(&cm, nil, podTemplate{template.ObjectMeta, wire.Encode(&template.Spec)})
+	return revision(&cm, false, nil, podTemplate{template.ObjectMeta, wire.Encode(&template.Spec)})
 }
 
 // TestRevisionsDiffer checks that values that differ in one field have different

@@ -40,9 +40,9 @@ func validate(req request) problems {
 	v := req.view
 	p := slices.Concat(req.problems, problemsOf(ReasonInvalidSpec, v.validate()))
 	p = append(p, problemsOf(ReasonInvalidInput, v.validateInput(field.NewPath("input")))...)
-	missing := req.missingSources()
-	p = append(p, missing...)
-	if len(p) > 0 && len(missing) == 0 && !v.waits() && v.input.Templates.ConfigMap == nil && len(v.Spec.validateFiles(field.NewPath("spec"))) == 0 {
+	unusable := req.unusableSources()
+	p = append(p, unusable...)
+	if len(p) > 0 && len(unusable) == 0 && !v.waits() && v.input.Templates.ConfigMap == nil && len(v.Spec.validateFiles(field.NewPath("spec"))) == 0 {
 		// Otherwise compose finds them, together with the files of a template.
 		f := filesOf(v, &corev1.ConfigMap{})
 		if f.generatesSummary() {
