@@ -198,7 +198,7 @@ func (k *kit) afterwardsRun(args ...string) {
 	})
 }
 
-// FunctionPods shows that the function runs as example/production/runtime.yaml says:
+// FunctionPods shows that the function runs as example/production/runtime.yaml describes:
 // two pods that were admitted in a restricted namespace, none of which was started
 // again, with a PodDisruptionBudget that lets a drain evict one of them.
 func FunctionPods(k *kit) {
