@@ -135,7 +135,7 @@ func withColumn(page string, cells map[string]string) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("the table has a row %q, which is not measured", row[0])
 		}
-		row = append(row[:column], append([]string{cell}, row[min(column+1, len(row)):]...)...)
+		row = slices.Replace(row, column, min(column+1, len(row)), cell)
 		lines[i] = "| " + strings.Join(row, " | ") + " |"
 	}
 
