@@ -173,11 +173,13 @@ test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the compose
 	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); \
 	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
 
+TIMEOUT ?= 25m
+
 .PHONY: e2e
 e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics $(if $(filter real,$(NODE)),$(BIN)/chromium-trixie) ## Test the guarantees and the README on a cluster. RUN=Create runs one test, NODE=simulated simulates pods.
 	cd test/e2e && CGO_ENABLED=0 go build -o $(BIN)/function-fixture ./cmd/fixture
 	CGO_ENABLED=0 go build -o $(BIN)/samples ./test/sample/write
-	cd test/e2e && go test -count=1 -timeout 25m -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
+	cd test/e2e && go test -count=1 -timeout $(TIMEOUT) -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
 	$(if $(RUN)$(E2E_KUBECONFIG),,test/readme.sh)
 
 ##@ Measure
@@ -199,9 +201,13 @@ else
 	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)'
 endif
 
+# KIB is the size of the text of each MarkdownView in KiB.
+load: export N ?= 500
+load: export KIB ?= 0
+
 .PHONY: load
-load: ## Create N MarkdownViews (500) at once, and write docs/load.md.
-	E2E_LOAD=$(CURDIR)/docs/load.md $(MAKE) e2e RUN=Load NODE=simulated
+load: ## Create N MarkdownViews (500) of KIB KiB (0) at once, and write their column of docs/capacity.md.
+	E2E_LOAD=$(CURDIR)/docs/capacity.md $(MAKE) e2e RUN=Load NODE=simulated TIMEOUT=$$((25 + $(N) / 50))m
 
 # A full run takes an hour; SINCE mutates only the lines that changed since a commit.
 .PHONY: mutation

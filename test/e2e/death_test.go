@@ -10,7 +10,7 @@ import (
 // the middle of work loses and doubles nothing.
 func Deaths(k *kit) {
 	const n = 60
-	names := k.crowd(n)
+	names := k.createMany(n, 0)
 	kill := []func(context.Context) error{k.KillFunction, k.KillCrossplane}
 	if k.loopback != nil {
 		// That of another cluster is not ours to kill.
@@ -31,5 +31,5 @@ func Deaths(k *kit) {
 		k.must(kill(k.Context()))
 	}
 	k.settleAll(4*time.Minute, n)
-	k.right(names)
+	k.right(names, 0)
 }

@@ -1,111 +1,157 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"regexp"
-	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Load shows that many MarkdownViews at once all end as they should. What that
-// takes goes into the file that E2E_LOAD names, as a page.
+// Load shows that N MarkdownViews, created at once, are all composed as they should
+// be. Where pods are simulated it measures what that takes, and fills a column of
+// the table in the page that E2E_LOAD names.
 func Load(k *kit) {
-	n := 500
+	n, kib := k.number("N", 500), k.number("KIB", 0)
 	if k.realPods {
 		n = k.many() // A node does not take as many pods.
 	}
-	calls, cpu := k.calls(), sum(k.metric("process_cpu_seconds_total"))
-	peak, stop := k.peak("process_resident_memory_bytes")
-	begin := time.Now()
-	names := k.crowd(n)
-	k.settleAll(10*time.Minute, n)
-	healthy := time.Since(begin)
-	stop()
-	k.calm()
-	calls, cpu = k.calls()-calls, sum(k.metric("process_cpu_seconds_total"))-cpu
-	k.right(names)
+	var names []string
+	create := func() {
+		names = k.createMany(n, kib)
+		k.settleAll(2*time.Minute+time.Duration(n)*time.Second, n)
+	}
+	if k.realPods {
+		create()
+		k.right(names, kib)
 
-	page := fmt.Sprintf(`# A crowd
+		return
+	}
 
-Written by `+"`make load`"+` on %s, with %d CPUs for Kubernetes, Crossplane and the function.
-
-| | |
-|---|--:|
-| MarkdownViews created at once | %d |
-| until the last one is healthy | %.0f s |
-| calls of the function for each | %.1f |
-| CPU that the function used | %.1f s |
-| most memory that it had resident | %.0f MiB |
-`, time.Now().Format(time.DateOnly), runtime.NumCPU(), n, healthy.Seconds(), float64(calls)/float64(n), cpu, *peak/(1<<20))
-	k.Log("\n" + page)
+	cells := k.measure(n, create)
+	if kib > 0 {
+		cells["MarkdownViews"] += fmt.Sprintf(" of %d KiB", kib)
+	}
+	k.right(names, kib)
+	for _, label := range sorted(cells) {
+		k.Logf("%s: %s", label, cells[label])
+	}
 	if path := os.Getenv("E2E_LOAD"); path != "" {
+		page, err := withColumn(k.read(path), cells)
+		k.must(err)
 		k.must(os.WriteFile(path, []byte(page), 0o600))
 	}
 }
 
-// metric of the function, for each of its processes.
-func (k *kit) metric(name string) []float64 {
+// number that an environment variable has, or the default.
+func (k *kit) number(variable string, otherwise int) int {
 	k.Helper()
-	values, err := k.tryMetric(name)
+	value := os.Getenv(variable)
+	if value == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(value)
 	k.must(err)
 
-	return values
+	return n
 }
 
-func (k *kit) tryMetric(name string) ([]float64, error) {
-	all, err := k.FunctionMetrics(k.Context())
-	if err != nil {
-		return nil, err
+// measure what the function, Crossplane and Kubernetes need to create n
+// MarkdownViews. The result has the cells of a column of docs/capacity.md, by row.
+func (k *kit) measure(n int, create func()) map[string]string {
+	k.Helper()
+	empty := k.compactedSize()
+	before, err := k.loopback.Usage()
+	k.must(err)
+	calls, begin := k.calls(), time.Now()
+	create()
+	healthy := time.Since(begin)
+	k.idle()
+	after, err := k.loopback.Usage()
+	k.must(err)
+	calls = k.calls() - calls
+	file, err := k.loopback.DatabaseSize(k.Context())
+	k.must(err)
+	full := k.compactedSize()
+	k.must(k.DeleteAllOf(k.Context(), &corev1.Event{}, client.InNamespace(k.namespace)))
+	withoutEvents := k.compactedSize()
+
+	each := func(bytes int64) string { return fmt.Sprintf("%.0f KiB", float64(bytes)/float64(n)/(1<<10)) }
+	cells := map[string]string{
+		"---":                                "--:",
+		"MarkdownViews":                      strconv.Itoa(n),
+		"measured on":                        begin.Format(time.DateOnly),
+		"until the last is healthy":          fmt.Sprintf("%.0f s", healthy.Seconds()),
+		"calls of the function for each":     fmt.Sprintf("%.1f", float64(calls)/float64(n)),
+		"database of etcd before compaction": fmt.Sprintf("%d MiB", file>>20),
+		"after compaction, for each":         each(full - empty),
+		"of which events, kept for one hour": each(full - withoutEvents),
+	}
+	for name, u := range after {
+		cpu := (u.CPU - before[name].CPU).Seconds() * 1000 / float64(n)
+		cells["CPU of "+name+" for each"] = fmt.Sprintf("%.1f ms", cpu)
+		cells["memory of "+name] = fmt.Sprintf("%d MiB", u.Memory>>20)
 	}
 
-	return metricOf(name, all)
+	return cells
 }
 
-func metricOf(name string, all []string) ([]float64, error) {
-	line := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`)
-	values := []float64{}
-	for _, m := range line.FindAllStringSubmatch(strings.Join(all, "\n"), -1) {
-		n, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, n)
-	}
-	if len(values) == 0 {
-		return nil, fmt.Errorf("the function has no metric %s", name)
-	}
+// compactedSize of etcd's database.
+func (k *kit) compactedSize() int64 {
+	k.Helper()
+	k.must(k.loopback.CompactDatabase(k.Context()))
+	size, err := k.loopback.DatabaseSize(k.Context())
+	k.must(err)
 
-	return values, nil
+	return size
 }
 
-func sum(values []float64) float64 {
-	total := 0.0
-	for _, v := range values {
-		total += v
-	}
-
-	return total
-}
-
-// peak follows the highest value of a metric until it is stopped.
-func (k *kit) peak(name string) (*float64, func()) {
-	highest, stop, stopped := 0.0, make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			if now, err := k.tryMetric(name); err == nil {
-				highest = max(highest, sum(now))
+// withColumn returns a page whose table has the cells in the column with their
+// heading, which is added if there is none. The first cell of a row is its name.
+func withColumn(page string, cells map[string]string) (string, error) {
+	lines := strings.Split(page, "\n")
+	column := 0
+	for i, line := range lines {
+		row := strings.Split(strings.Trim(line, "| "), " | ")
+		if row[0] == "MarkdownViews" {
+			if column = slices.Index(row, cells[row[0]]); column < 0 {
+				column = len(row)
 			}
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Second):
-			}
 		}
-	}()
+		if column == 0 {
+			continue
+		}
+		if !strings.HasPrefix(line, "|") {
+			return strings.Join(lines, "\n"), nil
+		}
+		cell, ok := cells[row[0]]
+		if !ok {
+			return "", fmt.Errorf("the table has a row %q, which is not measured", row[0])
+		}
+		row = slices.Replace(row, column, min(column+1, len(row)), cell)
+		lines[i] = "| " + strings.Join(row, " | ") + " |"
+	}
 
-	return &highest, func() { close(stop); <-stopped }
+	return "", errors.New("there is no table of MarkdownViews")
+}
+
+func TestWithColumn(t *testing.T) {
+	page := "# Page\n\n| MarkdownViews | 1 | 2 |\n| --- | --: | --: |\n| time | 1 s | 2 s |\n\n| other |\n"
+	for want, cells := range map[string]map[string]string{
+		strings.Replace(page, "1 s", "3 s", 1): {"MarkdownViews": "1", "---": "--:", "time": "3 s"},
+		"# Page\n\n| MarkdownViews | 1 | 2 | 3 |\n| --- | --: | --: | --: |\n| time | 1 s | 2 s | 3 s |\n\n| other |\n": {"MarkdownViews": "3", "---": "--:", "time": "3 s"},
+		"": {"MarkdownViews": "1", "---": "--:"},
+	} {
+		got, err := withColumn(page, cells)
+		if diff := cmp.Diff(want, got); diff != "" || (err != nil) != (want == "") {
+			t.Errorf("withColumn(%v): error %v, -want +got:\n%s", cells, err, diff)
+		}
+	}
 }

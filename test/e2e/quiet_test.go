@@ -24,12 +24,7 @@ func Quiet(k *kit) {
 	k.settle(names...)
 	k.calm()
 
-	k.eventually("what the tests before have left is gone", func() error {
-		before := k.calls()
-		k.pause(5 * time.Second)
-
-		return equal("calls", before, k.calls())
-	})
+	k.idle() // What the tests before have left is gone.
 
 	before, calls := k.versions(), k.calls()
 	if calls == 0 {
@@ -47,6 +42,17 @@ func Quiet(k *kit) {
 		k.must(err)
 		k.check(v.is("Responsive", metav1.ConditionTrue, "WatchCircuitClosed"))
 	}
+}
+
+// idle waits until the function is not called for a while.
+func (k *kit) idle() {
+	k.Helper()
+	k.eventually("no calls", func() error {
+		before := k.calls()
+		k.pause(5 * time.Second)
+
+		return equal("calls", before, k.calls())
+	})
 }
 
 // calm waits until nothing has changed in the namespace for a while, so that no

@@ -3,7 +3,10 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +21,7 @@ import (
 // fails but in the seconds in which Crossplane has no endpoint of the new version.
 func Upgrade(k *kit) {
 	n := k.many()
-	names := k.crowd(n)
+	names := k.createMany(n, 0)
 	k.settleAll(3*time.Minute, n)
 	k.calm()
 	children, pods := k.allSpecs(names), k.podUIDs()
@@ -43,7 +46,7 @@ func Upgrade(k *kit) {
 	})
 	k.calm()
 	k.settleAll(time.Minute, n)
-	k.right(names)
+	k.right(names, 0)
 	if diff := cmp.Diff(children, k.allSpecs(names)); diff != "" {
 		k.Errorf("children: -before +after:\n%s", diff)
 	}
@@ -134,4 +137,26 @@ func (k *kit) podUIDs() map[string]types.UID {
 	}
 
 	return uids
+}
+
+// tryMetric returns the values of a metric of the function, one for each process.
+func (k *kit) tryMetric(name string) ([]float64, error) {
+	all, err := k.FunctionMetrics(k.Context())
+	if err != nil {
+		return nil, err
+	}
+	line := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`)
+	values := []float64{}
+	for _, m := range line.FindAllStringSubmatch(strings.Join(all, "\n"), -1) {
+		n, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, n)
+	}
+	if len(values) == 0 {
+		return nil, fmt.Errorf("the function has no metric %s", name)
+	}
+
+	return values, nil
 }

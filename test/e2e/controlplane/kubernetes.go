@@ -26,6 +26,9 @@ type kube struct {
 	apiserver  *process
 	controller *process
 
+	// etcdURL is where etcd listens.
+	etcdURL string
+
 	admin *rest.Config
 
 	// node are the identities of what runs on a real node.
@@ -84,10 +87,11 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 		return err
 	}
 
+	cp.kube.etcdURL = "http://" + address(etcdPort)
 	cp.kube.etcd = cp.process("etcd", cp.tool("etcd"),
 		"--data-dir="+cp.path("etcd"),
-		"--listen-client-urls=http://"+address(etcdPort),
-		"--advertise-client-urls=http://"+address(etcdPort),
+		"--listen-client-urls="+cp.kube.etcdURL,
+		"--advertise-client-urls="+cp.kube.etcdURL,
 		"--listen-peer-urls=http://"+address(peerPort),
 		"--initial-advertise-peer-urls=http://"+address(peerPort),
 		"--initial-cluster=default=http://"+address(peerPort),
@@ -95,7 +99,7 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 		"--unsafe-no-fsync",
 	)
 	cp.kube.apiserver = cp.process("kube-apiserver", cp.tool("kube-apiserver"),
-		"--etcd-servers=http://"+address(etcdPort),
+		"--etcd-servers="+cp.kube.etcdURL,
 		fmt.Sprintf("--secure-port=%d", port),
 		"--cert-dir="+certs,
 		"--token-auth-file="+tokens,

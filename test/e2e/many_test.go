@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,20 +12,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// crowd creates n MarkdownViews, each with a text of its own, and returns their
-// names.
-func (k *kit) crowd(n int) []string {
+// createMany creates n MarkdownViews at once, each with a text of its own that is
+// about as large as given in KiB, and returns their names.
+func (k *kit) createMany(n, kib int) []string {
 	k.Helper()
 	names := make([]string, n)
 	g := errgroup.Group{}
 	g.SetLimit(16)
 	for i := range n {
-		names[i] = fmt.Sprintf("crowd-%03d", i)
-		g.Go(func() error { return k.tryApply(book(names[i], file("page.md", "# "+names[i]+"\n"))) })
+		names[i] = fmt.Sprintf("many-%04d", i)
+		g.Go(func() error { return k.tryApply(book(names[i], file("page.md", pageOf(names[i], kib)))) })
 	}
 	k.must(g.Wait())
 
 	return names
+}
+
+// pageOf is the page of one of many MarkdownViews.
+func pageOf(name string, kib int) string {
+	const line = "A line of a page that has as many words as it takes for 64 B...\n"
+
+	return "# " + name + "\n\n" + strings.Repeat(line, kib*1024/len(line))
 }
 
 // many MarkdownViews, but no more than a machine of two CPUs can run the pods of.
@@ -40,7 +48,8 @@ func (k *kit) many() int {
 func (k *kit) settleAll(d time.Duration, n int) {
 	k.Helper()
 	k.within(d, fmt.Sprintf("%d MarkdownViews: healthy", n), func() error {
-		k.pause(time.Second) // To list many often takes from what is measured.
+		// To list them takes CPU from what is measured.
+		k.pause(max(time.Second, time.Duration(n)*2*time.Millisecond))
 		l := listOf(kind)
 		if err := k.List(k.Context(), l, client.InNamespace(k.namespace)); err != nil {
 			return err
@@ -75,12 +84,13 @@ func (k *kit) deployments() int {
 	return len(l.Items)
 }
 
-// right reports what a crowd has too few, too many or wrong of.
-func (k *kit) right(names []string) {
+// right reports which composed resources of many MarkdownViews are missing, wrong
+// or too many.
+func (k *kit) right(names []string, kib int) {
 	k.Helper()
 	want, got := map[string]string{}, map[string]string{}
 	for _, n := range names {
-		want["ConfigMap markdowns-"+n] = "# " + n + "\n"
+		want["ConfigMap markdowns-"+n] = pageOf(n, kib)
 		want["Deployment viewer-"+n] = "1"
 		want["Service viewer-"+n] = n
 		want["viewers of "+n] = "1"

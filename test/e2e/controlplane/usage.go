@@ -1,0 +1,139 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Usage of a process since it was started.
+type Usage struct {
+	CPU time.Duration
+
+	// Memory is the most that was resident, in bytes.
+	Memory int64
+}
+
+// Usage of each component of a control plane on Linux whose pods are simulated, by
+// the name of the component.
+func (cp *ControlPlane) Usage() (map[string]Usage, error) {
+	processes := map[string]*process{
+		"Crossplane":              cp.crossplane,
+		"kube-apiserver":          cp.kube.apiserver,
+		"etcd":                    cp.kube.etcd,
+		"kube-controller-manager": cp.kube.controller,
+	}
+	for _, f := range cp.runtime.processes(FunctionName) {
+		processes["function"] = f.process
+	}
+	all := map[string]Usage{}
+	for name, p := range processes {
+		u, err := p.usage()
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the usage of %s: %w", name, err)
+		}
+		all[name] = u
+	}
+
+	return all, nil
+}
+
+var peakMemory = regexp.MustCompile(`(?m)^VmHWM:\s*(\d+) kB$`)
+
+// usage as proc(5) describes it.
+func (p *process) usage() (Usage, error) {
+	_, pid := p.running()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return Usage{}, err
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return Usage{}, err
+	}
+
+	// Field 2 is the name in parentheses. Fields 14 and 15, utime and stime, are in
+	// hundredths of a second.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	u := Usage{}
+	for _, field := range fields[14-3 : 16-3] {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return Usage{}, err
+		}
+		u.CPU += time.Duration(n) * 10 * time.Millisecond
+	}
+	m := peakMemory.FindSubmatch(status)
+	if m == nil {
+		return Usage{}, fmt.Errorf("process %d has no VmHWM", pid)
+	}
+	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
+	u.Memory = kib << 10
+
+	return u, err
+}
+
+// DatabaseSize is the size of the file of etcd's database, in bytes.
+func (cp *ControlPlane) DatabaseSize(ctx context.Context) (int64, error) {
+	s, err := cp.etcdStatus(ctx)
+	return s.DBSize, err
+}
+
+// CompactDatabase removes what etcd's database has of earlier revisions, and then
+// its free pages.
+func (cp *ControlPlane) CompactDatabase(ctx context.Context) error {
+	s, err := cp.etcdStatus(ctx)
+	if err != nil {
+		return err
+	}
+	compaction := map[string]any{"revision": s.Header.Revision, "physical": true}
+	if err := cp.callEtcd(ctx, "kv/compaction", compaction, &struct{}{}); err != nil {
+		return err
+	}
+
+	return cp.callEtcd(ctx, "maintenance/defragment", struct{}{}, &struct{}{})
+}
+
+type etcdStatus struct {
+	Header struct {
+		Revision int64 `json:"revision,string"`
+	} `json:"header"`
+	DBSize int64 `json:"dbSize,string"`
+}
+
+func (cp *ControlPlane) etcdStatus(ctx context.Context) (etcdStatus, error) {
+	s := etcdStatus{}
+	return s, cp.callEtcd(ctx, "maintenance/status", struct{}{}, &s)
+}
+
+// callEtcd calls etcd's API as JSON.
+func (cp *ControlPlane) callEtcd(ctx context.Context, method string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("cannot call etcd: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, cp.kube.etcdURL+"/v3/"+method, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("cannot call etcd: %w", err)
+	}
+	rsp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("cannot call etcd: %w", err)
+	}
+	defer rsp.Body.Close() //nolint:errcheck // Only read.
+	if rsp.StatusCode != http.StatusOK {
+		return fmt.Errorf("cannot call etcd: %s: %s", method, rsp.Status)
+	}
+	if err := json.NewDecoder(rsp.Body).Decode(out); err != nil {
+		return fmt.Errorf("cannot read the response of etcd: %s: %w", method, err)
+	}
+
+	return nil
+}
