@@ -33,7 +33,7 @@ var (
 	}
 	namePieces = []string{
 		"a", "Page", "page.md", "print.md", "SUMMARY.md", ".", "..", "..data", "-", "_", "/", "\\", " ", "\x00", "\n", "é", "%20",
-		strings.Repeat("x", 100), strings.Repeat("y", 255), strings.Repeat("あ", 85), "//", "/..", "./", "guide/", strings.Repeat("a/", 16), "\u0085", "",
+		strings.Repeat("x", 100), strings.Repeat("y", 255), strings.Repeat("あ", 85), "//", "/..", "./", "guide/", strings.Repeat("a/", 16), "\u0085", "\ufffe", "\uffff", "",
 	}
 )
 
