@@ -216,7 +216,7 @@ const (
 	// maxKnown is how many bytes a SUMMARY.md can have that is kept, and known how
 	// many are.
 	maxKnown = 32 << 10
-	known    = 64
+	known    = 32
 )
 
 // summaries are what was read in a SUMMARY.md before, by its text. Most changes of a

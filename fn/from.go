@@ -21,8 +21,9 @@ import (
 // it is; the function does not know what is in it.
 
 const (
-	// maxSources keeps a request below the 16 MiB that the function accepts.
-	maxSources = 10
+	// maxSources keeps a request below the 16 MiB that the function accepts, also if
+	// all ConfigMaps have 1 MiB of binaryData, which is base64 there.
+	maxSources = 8
 
 	messageSource       = `set configMap or image, and not both`
 	messageImage        = `an image holds the whole book: remove markdowns, binaries and the other entries, or the image`

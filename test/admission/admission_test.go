@@ -293,7 +293,7 @@ func elsewhere() map[string]rejection {
 
 	return map[string]rejection{
 		"Empty `markdownsFrom`":                                 {spec: with(map[string]any{"markdownsFrom": []any{}}), want: `spec.markdownsFrom: Invalid value: 0: spec.markdownsFrom in body should have at least 1 items`},
-		"More than 10 entries in `markdownsFrom`":               {spec: from(slices.Repeat([]map[string]any{configMap("a")}, 11)...), want: `spec.markdownsFrom: Too many: 11: must have at most 10 items`},
+		"More than 8 entries in `markdownsFrom`":                {spec: from(slices.Repeat([]map[string]any{configMap("a")}, 9)...), want: `spec.markdownsFrom: Too many: 9: must have at most 8 items`},
 		"An entry with neither `configMap` nor `image`":         {spec: from(map[string]any{"path": "a"}), want: `spec.markdownsFrom[0]: Invalid value: set configMap or image, and not both`},
 		"A `configMap` without a name":                          {spec: from(map[string]any{"configMap": map[string]any{}}), want: `spec.markdownsFrom[0].configMap.name: Required value`},
 		"A `configMap` with a name that no ConfigMap can have":  {spec: from(configMap("Guide")), want: `spec.markdownsFrom[0].configMap.name: Invalid value: "Guide": must be the name of a ConfigMap, such as "guide"`},
