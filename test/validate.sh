@@ -2,9 +2,9 @@
 # validate.sh FILE|FOLDER...
 #
 # Checks resources with "crossplane resource validate": Compositions and XRDs
-# against the CRDs of Crossplane, XRs against our XRDs and Inputs against our
-# CRD. "-" reads them from standard input. The CLI would download the image of
-# Crossplane for its CRDs; here they come from Crossplane's Go module.
+# against the CRDs of Crossplane, XRs against our XRDs, Inputs against our CRD and
+# HTTPRoutes against that of Gateway API. "-" reads them from standard input. The CLI
+# would download the image of Crossplane for its CRDs; here CRDs come from Go modules.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -14,7 +14,10 @@ cd test/tools/crossplane
 go mod download $module
 version=$(go list -m -f '{{.Version}}' $module)
 crossplane=$(go list -m -f '{{.Dir}}' $module)
-cd - >/dev/null
+cd ../../e2e
+go mod download sigs.k8s.io/gateway-api
+routes=$(go list -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)/config/crd/standard/gateway.networking.k8s.io_httproutes.yaml
+cd ../..
 
 image=xpkg.crossplane.io/crossplane/crossplane
 cache=$run/$image@$version
@@ -25,5 +28,5 @@ mv "$cache/package.$$" "$cache/package.yaml"
 for resources; do
 	.bin/crossplane resource validate --error-on-missing-schemas --skip-success-results \
 		--cache-dir="$PWD/$run" --crossplane-image=$image:"$version" \
-		package/configuration/definition.yaml,example/tutorial/definition.yaml,package/function/input "$resources"
+		package/configuration/definition.yaml,example/tutorial/definition.yaml,package/function/input,"$routes" "$resources"
 done
