@@ -143,19 +143,7 @@ func FromLarge(k *kit) {
 	for i := range folders {
 		k.servedAt(name, fmt.Sprintf("/part-%d/9.html", i), fmt.Sprintf("Page 9 of part %d", i))
 	}
-	k.eventually("memory of mdBook", func() error {
-		used, mdbook, err := k.memory(name, "mdbook")
-		if err != nil {
-			return err
-		}
-		limit := mdbook.Resources.Limits.Memory().Value()
-		k.Logf("mdBook uses %d MiB of %d MiB", used>>20, limit>>20)
-		if used == 0 || used > limit {
-			return fmt.Errorf("mdBook has %d bytes of %d", used, limit)
-		}
-
-		return nil
-	})
+	k.memory(name, "mdbook", limits)
 }
 
 // prose returns that many bytes of text or more, in which some words are frequent and

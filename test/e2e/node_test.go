@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -38,21 +39,9 @@ func Served(k *kit) {
 	for _, e := range k.eventsOf("Pulled") {
 		k.Logf("%s: %s", e.InvolvedObject.Name, e.Message)
 	}
-	k.eventually("memory of viewers", func() error {
-		for _, name := range []string{small, large} {
-			used, mdbook, err := k.memory(name, "mdbook")
-			if err != nil {
-				return err
-			}
-			limit := mdbook.Resources.Limits.Memory().Value()
-			k.Logf("viewer of the book %q: %d MiB of %d MiB", name, used>>20, limit>>20)
-			if used == 0 || used > limit {
-				return fmt.Errorf("viewer of %q has %d bytes of %d", name, used, limit)
-			}
-		}
-
-		return nil
-	})
+	for _, name := range []string{small, large} {
+		k.memory(name, "mdbook", limits)
+	}
 }
 
 // Nested100 shows that a book of 100 pages in folders is served, with Japanese names, a
@@ -127,20 +116,36 @@ func (k *kit) servedAt(name, path, text string) {
 	})
 }
 
-// memory that a container of a book uses as the kubelet measures it.
-func (k *kit) memory(name, container string) (used int64, c corev1.Container, err error) {
-	out, err := k.run("kubectl", "get", "--raw", "/api/v1/nodes/node-1/proxy/metrics/resource")
-	if err != nil {
-		return 0, c, err
-	}
-	line := regexp.MustCompile(fmt.Sprintf(`container_memory_working_set_bytes\{container=%q,namespace=%q,pod="viewer-%s-.*"\} (\S+)`, container, k.namespace, name))
-	m := line.FindStringSubmatch(out)
-	if m == nil {
-		return 0, c, fmt.Errorf("the kubelet has not measured the viewer of %q", name)
-	}
-	bytes, err := strconv.ParseFloat(m[1], 64)
+func limits(r corev1.ResourceRequirements) corev1.ResourceList   { return r.Limits }
+func requests(r corev1.ResourceRequirements) corev1.ResourceList { return r.Requests }
 
-	return int64(bytes), k.podsOf(name)[0].Spec.Containers[0], err
+// memory waits until the kubelet has measured that the first container of a book uses
+// no more memory than it limits or requests.
+func (k *kit) memory(name, container string, list func(corev1.ResourceRequirements) corev1.ResourceList) {
+	k.Helper()
+	line := regexp.MustCompile(fmt.Sprintf(`container_memory_working_set_bytes\{container=%q,namespace=%q,pod="viewer-%s-.*"\} (\S+)`, container, k.namespace, name))
+	k.eventually("memory of "+name, func() error {
+		out, err := k.run("kubectl", "get", "--raw", "/api/v1/nodes/node-1/proxy/metrics/resource")
+		if err != nil {
+			return err
+		}
+		m := line.FindStringSubmatch(out)
+		if m == nil {
+			return errors.New("the kubelet has not measured it")
+		}
+		used, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			return err
+		}
+		resources := list(k.podsOf(name)[0].Spec.Containers[0].Resources)
+		most := resources.Memory().AsApproximateFloat64()
+		k.Logf("%s of %s: %.1f MiB of %.0f MiB", container, name, used/(1<<20), most/(1<<20))
+		if used == 0 || used > most {
+			return fmt.Errorf("%s has %.0f bytes of %.0f", container, used, most)
+		}
+
+		return nil
+	})
 }
 
 // eventsOf the namespace that have a reason.
