@@ -120,6 +120,11 @@ func TestMarkdownsFrom(t *testing.T) {
 			spec:   object{"markdowns": book("text"), "markdownsFrom": []any{from("many", "many")}}, configMaps: map[string]object{"many": data(manyFiles(5000))},
 			want: `Degraded InvalidSpec: spec.markdownsFrom[many].data: Too many: 5000: must have at most 4096 items`,
 		},
+		"TooManySources": {
+			reason: "The XRD has the same limit, so that a request stays small enough",
+			spec:   object{"markdowns": book("text"), "markdownsFrom": slices.Repeat([]any{from("empty", "")}, 9)}, configMaps: map[string]object{"empty": data(object{})},
+			want: "Degraded InvalidSpec: spec.markdownsFrom: Too many: 9: must have at most 8 items",
+		},
 		"NoCharacter": {
 			reason: "What the API server cannot read is rejected before",
 			spec:   object{"markdowns": book("text"), "markdownsFrom": []any{from("guide", "a\uffff")}}, configMaps: guide,
