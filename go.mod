@@ -12,6 +12,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus v1.1.0
 	github.com/prometheus/client_golang v1.23.2
+	github.com/segmentio/asm v1.2.1
 	github.com/yuin/goldmark v1.8.7
 	golang.org/x/net v0.60.0
 	google.golang.org/grpc v1.85.0

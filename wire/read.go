@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 
+	"github.com/segmentio/asm/utf8"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -32,6 +32,8 @@ type Field struct {
 // Text returns the value of a field of type string, which shares the memory of
 // the message.
 func (f Field) Text() (string, error) {
+	// Validation is the largest part of a call with a large book. On amd64 this package
+	// is several times faster than the one of the Go library.
 	if !utf8.Valid(f.Bytes) {
 		return "", errUTF8
 	}

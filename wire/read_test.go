@@ -2,7 +2,10 @@ package wire
 
 import (
 	"bytes"
+	"math/rand/v2"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -151,5 +154,22 @@ func TestObjectIn(t *testing.T) {
 				t.Errorf("\n%s\nObjectIn(): want %q, got %q", tc.reason, tc.want, got)
 			}
 		})
+	}
+}
+
+// TestText checks at every position of a text of each length that it is accepted if
+// and only if the Go library considers it valid UTF-8. The length and the position
+// decide how the text is checked.
+func TestText(t *testing.T) {
+	whole := []byte(strings.Repeat("a page, Seite für Seite: 一ページ目 🎉 ", 4))
+	r := rand.New(rand.NewPCG(1, 2))
+	for length := range len(whole) {
+		for position := range length {
+			text := bytes.Clone(whole[:length])
+			text[position] ^= 1 << r.IntN(8)
+			if _, err := (Field{Bytes: text}).Text(); (err == nil) != utf8.Valid(text) {
+				t.Errorf("Text(%q): got error %v", text, err)
+			}
+		}
 	}
 }

@@ -15,14 +15,20 @@ import (
 	"time"
 )
 
-// Browser reads a book of folders, images and Japanese names as a reader does: it looks
-// at a page, opens chapters from the sidebar and by the arrow, and searches. It writes
-// a picture of the first page to the file E2E_PICTURE.
+// Browser reads a book of 100 pages in folders as a reader does, with images, Japanese
+// file names and a generated SUMMARY.md: it looks at a page, opens chapters from the
+// sidebar and by the arrow, and searches. It writes a picture of the first page to the
+// file E2E_PICTURE.
 func Browser(k *kit) {
 	k.needsNode()
-	const name = "runbook"
+	const name, pages = "runbook", 100
 	k.apply(book(name, func(s map[string]any) {
-		s["markdowns"], s["summary"], s["book"] = k.files("testdata/runbook"), "Auto", map[string]any{"title": "Runbook"}
+		files := k.files("testdata/runbook")
+		for i := range pages - 8 { // The folder has 8.
+			files[fmt.Sprintf("障害記録/%03d.md", i+1)] = fmt.Sprintf("# 障害 %03d\n\n![連絡先](../img/連絡.svg) ![](../img/dot.gif)\n", i+1)
+		}
+		s["markdowns"], s["summary"], s["book"] = files, "Auto", map[string]any{"title": "Runbook"}
+		s["binaries"] = map[string]any{"img/dot.gif": "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}
 	}))
 	k.settle(name)
 	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
@@ -36,6 +42,7 @@ func Browser(k *kit) {
 	b.until(`document.querySelector("main h1").innerText === "Welcome"`)
 	b.until(images)
 	b.until(`document.querySelector(".chapter").innerText.includes("夜間の障害")`)
+	b.until(fmt.Sprintf(`document.querySelectorAll(".chapter a[href$='.html']").length === %d`, pages))
 	if file := os.Getenv("E2E_PICTURE"); file != "" {
 		k.must(os.WriteFile(file, b.picture(), 0o600))
 	}
@@ -44,6 +51,9 @@ func Browser(k *kit) {
 	b.until(`document.title === "手順 - Runbook"`)
 	b.click(".nav-chapters.next", "")
 	b.until(`document.title === "夜間の障害 - Runbook"`)
+	b.until(images)
+	b.click(".chapter a", "障害 042")
+	b.until(`document.title === "障害 042 - Runbook"`)
 	b.until(images)
 
 	const search = `document.querySelector("[id$=search-%s]")`

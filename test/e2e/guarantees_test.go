@@ -56,7 +56,6 @@ func TestGuarantees(t *testing.T) {
 			Metrics,
 			Permissions,
 			Served,
-			Nested100,
 			FromLarge,
 			FromImage,
 			Server,

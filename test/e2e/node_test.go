@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -42,24 +41,6 @@ func Served(k *kit) {
 	for _, name := range []string{small, large} {
 		k.memory(name, "mdbook", limits)
 	}
-}
-
-// Nested100 shows that a book of 100 pages in folders is served, with Japanese names, a
-// binary and a generated SUMMARY.md.
-func Nested100(k *kit) {
-	k.needsNode()
-	const name = "hundred"
-	k.apply(book(name, func(s map[string]any) {
-		pages := map[string]any{}
-		for i := range 100 {
-			pages[fmt.Sprintf("第%d章/はじめに.md", i)] = fmt.Sprintf("# Chapter %d\n\n![](../img/dot.gif)\n", i)
-		}
-		s["markdowns"], s["summary"] = pages, "Auto"
-		s["binaries"] = map[string]any{"img/dot.gif": "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}
-	}))
-	k.settle(name)
-	k.servedAt(name, "/"+url.PathEscape("第42章")+"/"+url.PathEscape("はじめに")+".html", "Chapter 42")
-	k.servedAt(name, "/img/dot.gif", "GIF89a")
 }
 
 // Terminating shows that a viewer serves the book until its grace period ends: until
