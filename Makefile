@@ -45,12 +45,12 @@ render: build $(CROSSPLANE) $(BIN)/crossplane-core ## Render the examples, and f
 	@CROSSPLANE=$(CROSSPLANE) test/render.sh
 
 .PHONY: up
-up: $(CONTROL_PLANE) ## Start Kubernetes and Crossplane with the function. NODE=simulated simulates pods.
+up: $(CONTROL_PLANE) ## Start a cluster with Crossplane and the function. NODE=simulated simulates pods.
 	@cd test/e2e && go build -o $(BIN)/controlplane ./cmd/controlplane
 	@$(BIN)/controlplane up .
 
 .PHONY: down
-down: ## Stop the control plane of "make up".
+down: ## Stop the cluster of "make up".
 	@$(BIN)/controlplane down .
 
 # XR is the file with the MarkdownView, COMPOSITION or INPUT one with the Input of the
@@ -58,7 +58,7 @@ down: ## Stop the control plane of "make up".
 XR ?= example/xr.yaml
 
 .PHONY: preview
-preview: ## Serve the book of XR=FILE (example/xr.yaml), and follow the file. Needs mdBook.
+preview: ## Serve the book of XR=FILE (example/xr.yaml), and reload it when the file changes. Needs mdBook.
 	@go build -o $(BIN)/preview ./preview
 	@$(BIN)/preview '$(XR)' $(if $(COMPOSITION),'--composition=$(COMPOSITION)') $(if $(INPUT),'--input=$(INPUT)') \
 		$(if $(PORT),--port=$(PORT)) $(if $(MDBOOK),'--mdbook=$(MDBOOK)')
@@ -82,7 +82,7 @@ MODULES := . release $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 # Code is generated into another folder and compared, so that uncommitted changes
 # do not count as drift.
 .PHONY: lint
-lint: $(addprefix $(BIN)/,actionlint controller-gen golangci-lint) ## Run the linters on every module and workflow, and compare generated code.
+lint: $(addprefix $(BIN)/,actionlint controller-gen golangci-lint) ## Run the linters on every module and workflow, and check that generated code is up to date.
 	$(BIN)/actionlint
 	@set -e; for module in $(MODULES); do \
 		echo "golangci-lint run $$module"; (cd $$module && $(BIN)/golangci-lint run); \
@@ -150,7 +150,7 @@ steps:
 # a rendered XR, which is the first document, only the part of the spec that
 # Crossplane adds is there.
 .PHONY: test-admission
-test-admission: $(BIN)/crossplane ## Test what Kubernetes and Crossplane accept: MarkdownViews, pods, packages, examples.
+test-admission: $(BIN)/crossplane ## Test that Kubernetes and Crossplane accept MarkdownViews, pods, packages and examples, and reject errors.
 	find package example -name '*.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -not -path 'example/rendered/*' -exec test/validate.sh {} +
 	set -e; for file in example/rendered/*.yaml; do \
 		awk '/^---$$/ { n++ } { print } n == 1 && /^spec:$$/ { print "  markdowns: {SUMMARY.md: \"\"}" }' $$file | test/validate.sh -; \
@@ -159,7 +159,7 @@ test-admission: $(BIN)/crossplane ## Test what Kubernetes and Crossplane accept:
 	cd test/oldest && go test -count=1 ./...
 
 .PHONY: test-packages
-test-packages: xpkg $(BIN)/cyclonedx-gomod ## Test the packages: content, push and pull, reproducible builds, the same image from Docker.
+test-packages: xpkg $(BIN)/cyclonedx-gomod ## Test the packages: content, push and pull, reproducible builds, same image as from Docker.
 	cd release && DIST='$(abspath $(DIST))' go test -count=1 ./...
 	BIN='$(BIN)' release/reproduce.sh
 	BIN='$(BIN)' DIST='$(abspath $(DIST))' release/dockerfile.sh
@@ -169,14 +169,14 @@ test-book: export BOOKS ?= 200
 test-book: export SEED ?= 1
 
 .PHONY: test-book
-test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the composed container and the preview. Needs Debian.
+test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the composed container and "make preview". Needs Debian.
 	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); \
 	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
 
 TIMEOUT ?= 25m
 
 .PHONY: e2e
-e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics $(if $(filter real,$(NODE)),$(BIN)/chromium-trixie) ## Test the guarantees and the README on a cluster. RUN=Create runs one test, NODE=simulated simulates pods.
+e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics $(if $(filter real,$(NODE)),$(BIN)/chromium-trixie) ## Run the end-to-end tests and the commands of the README. RUN=Create runs one test, NODE=simulated simulates pods.
 	cd test/e2e && CGO_ENABLED=0 go build -o $(BIN)/function-fixture ./cmd/fixture
 	CGO_ENABLED=0 go build -o $(BIN)/samples ./test/sample/write
 	cd test/e2e && go test -count=1 -timeout $(TIMEOUT) -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
@@ -192,7 +192,7 @@ ROUNDS ?= 8
 BENCHTIME ?= 0.3s
 
 .PHONY: bench
-bench: $(if $(BASE),$(BIN)/benchstat,build $(BIN)/function-auto-ready) ## Compare with other functions, and write docs/benchmark.md. BASE=main compares micro-benchmarks with a commit.
+bench: $(if $(BASE),$(BIN)/benchstat,build $(BIN)/function-auto-ready) ## Compare the speed with other functions, and write docs/benchmark.md. BASE=main compares with a commit.
 ifdef BASE
 	@test/microbench.sh $(BASE) $(ROUNDS) $(BENCHTIME)
 else
@@ -206,12 +206,12 @@ load: export N ?= 500
 load: export KIB ?= 0
 
 .PHONY: load
-load: ## Create N MarkdownViews (500) of KIB KiB (0) at once, and write their column of docs/capacity.md.
+load: ## Create N MarkdownViews (500) with KIB KiB of text (0) at once, and write a column of docs/capacity.md.
 	E2E_LOAD=$(CURDIR)/docs/capacity.md $(MAKE) e2e RUN=Load NODE=simulated TIMEOUT=$$((25 + $(N) / 50))m
 
 # A full run takes an hour; SINCE mutates only the lines that changed since a commit.
 .PHONY: mutation
-mutation: $(BIN)/gremlins ## Report changes of package fn (since the commit SINCE) that its tests do not notice.
+mutation: $(BIN)/gremlins ## Break package fn in many ways, in the lines changed since SINCE, and report what its tests do not notice.
 	$(BIN)/gremlins unleash --workers 1 --timeout-coefficient 40 --output-statuses lct $(if $(SINCE),--diff $(SINCE)) ./fn
 
 ##@ Release, without Docker
@@ -261,7 +261,7 @@ push = $(BIN)/crossplane xpkg push --package-files=$(subst $(empty) $(empty),$(c
 	$(REGISTRY)/$(1):$(VERSION)
 
 .PHONY: push
-push: xpkg ## Push both packages and the SBOMs to REGISTRY, as VERSION. Prints their digests last.
+push: xpkg ## Push both packages and the SBOMs to REGISTRY, with the tag VERSION, and print the digests.
 	@test -n '$(REGISTRY)' || { echo 'REGISTRY is not set: run "make push REGISTRY=registry.example.com/team VERSION=v0.1.0"' >&2; exit 1; }
 	$(call push,function-markdownview,Crossplane composition function that serves the Markdown of a MarkdownView as a web book,$(FUNCTION_PACKAGES))
 	$(BIN)/release attach $(REGISTRY)/function-markdownview:$(VERSION) $(foreach arch,$(ARCHS),--sbom=$(arch)=$(DIST)/function-markdownview-linux-$(arch).cdx.json)

@@ -31,13 +31,14 @@ const memoryTarget = 1.0
 func header(p plan, load string) string {
 	return fmt.Sprintf(`# Speed
 
-`+"`make bench`"+` writes this page. Every number is a multiple of that of *no-op*, a function that does nothing and is served by function-sdk-go ([test/bench/noop](../test/bench/noop)). **Bold** numbers miss their target.
+`+"`make bench`"+` writes this page. Every number is a multiple of the CPU, latency or memory of *no-op*, a function that does nothing and uses function-sdk-go ([test/bench/noop](../test/bench/noop)). The target is in the column *at most*. **Bold** numbers miss their target.
 
-- *limit* is a gRPC server that takes the bytes of the request, decodes nothing, and sends the response of function-markdownview, encoded beforehand ([test/bench/limit](../test/bench/limit)).
-- In *first*, no resource is composed yet; what is in SUMMARY.md was read in an earlier call, as when a chapter changes. In *steady*, the MarkdownView is healthy, and the request holds the XR and its composed resources as an API server returned them, managedFields included.
-- function-auto-ready is called as the next step of the pipeline, after function-markdownview. function-go-templating and function-patch-and-transform compose the same resources ([test/bench/peers](../test/bench/peers)); they are measured only if `+"`.bin`"+` holds their binaries, because they cannot be built from Go modules everywhere.
+- *limit* is a gRPC server that reads the request, decodes nothing, and sends a response of function-markdownview that was encoded beforehand ([test/bench/limit](../test/bench/limit)).
+- In *first*, there are no composed resources yet. SUMMARY.md is the same as in an earlier call, so the function does not parse it again. In *steady*, the MarkdownView is healthy, and the request has the XR and its composed resources as an API server returns them, with managedFields.
+- function-auto-ready is the next step of the pipeline, after function-markdownview.
+- function-go-templating and function-patch-and-transform compose the same resources ([test/bench/peers](../test/bench/peers)). They are measured only if their binaries are in `+"`.bin`"+`, because they cannot be built from Go modules everywhere.
 
-All functions run side by side. Each round calls each of them for %s over gRPC on loopback, without TLS. Measured on %s with %d CPUs (%s, load average %s) and %s: medians of %d rounds. A busy machine distorts p99 most.
+All functions run side by side and are called in turn: each round calls each of them for %s over gRPC on loopback, without TLS. Measured on %s with %d CPUs (%s, load average %s) and %s. The numbers are medians of %d rounds. A busy machine distorts the p99 latency most.
 
 `, p.slot, time.Now().Format(time.DateOnly), runtime.NumCPU(), cpuModel(), load, runtime.Version(), p.rounds)
 }
@@ -77,7 +78,7 @@ func report(cases []benchCase) string {
 	fmt.Fprintf(t, "\n| | %s | at most |\n|---|--:|--:|\n", ours)
 	for _, c := range cases {
 		ratio := median(ratios(c.figures[ours].p99(), c.figures[noop].p99()))
-		fmt.Fprintf(t, "| p99, %d callers; %s | %s | %.2f |\n", callers, c.title, judged(ratio, c.target.p99), c.target.p99)
+		fmt.Fprintf(t, "| p99 latency, %d callers; %s | %s | %.2f |\n", callers, c.title, judged(ratio, c.target.p99), c.target.p99)
 	}
 	for _, c := range cases {
 		if c.large {
