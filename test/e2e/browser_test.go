@@ -191,12 +191,12 @@ func (b *browser) until(expression string) {
 	b.Helper()
 	b.eventually(expression, func() error {
 		value, err := b.evaluate(expression)
-		if err != nil || value == true {
-			return err
+		if err == nil && value == true {
+			return nil
 		}
-		page, err := b.evaluate(`document.title + "\n" + document.body.innerText`)
+		page, more := b.evaluate(`location.href + "\n" + document.title + "\n" + document.body.innerText`)
 
-		return errors.Join(err, fmt.Errorf("it is %v on the page:\n%v", value, page))
+		return errors.Join(err, more, fmt.Errorf("it is %v on the page:\n%v", value, page))
 	})
 }
 
