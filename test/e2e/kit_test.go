@@ -272,7 +272,8 @@ func (k *kit) viewOf(gvk schema.GroupVersionKind, name string) (*markdownView, e
 }
 
 // until waits until a check of a MarkdownView succeeds, and returns that
-// MarkdownView.
+// MarkdownView. One check must look at all that is expected at the same time: Crossplane
+// applies the status together with the conditions of its cache, which may be older.
 func (k *kit) until(name, what string, check func(*markdownView) error) *markdownView {
 	k.Helper()
 	var v *markdownView

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,14 +28,9 @@ func Pipeline(k *kit) {
 
 	composition := k.composition(name, kind, fixture(false), ours(nil), after, autoReady)
 	k.apply(book(name, composedBy(composition)))
-	v := k.until(name, "our part is healthy", func(v *markdownView) error {
-		if err := v.counts(healthy, 1, 1); err != nil {
-			return err
-		}
-
-		return v.is("Available", metav1.ConditionTrue, "Available")
+	k.until(name, "our part is healthy", func(v *markdownView) error {
+		return errors.Join(v.counts(healthy, 1, 1), v.is("Available", metav1.ConditionTrue, "Available"), v.is("Ready", metav1.ConditionFalse, ""))
 	})
-	k.check(v.is("Ready", metav1.ConditionFalse, ""))
 
 	k.composition(name, kind, fixture(true), ours(nil), after, autoReady)
 	k.settle(name)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -28,17 +29,11 @@ func StuckRollout(k *kit) {
 	}
 
 	k.apply(book(name, append(good, image("localhost/"+controlplane.BrokenImage+":v1"))...))
-	v := k.until(name, "stuck", func(v *markdownView) error {
-		return v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded")
+	k.until(name, "stuck", func(v *markdownView) error {
+		return errors.Join(v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded"),
+			v.is("Available", metav1.ConditionTrue, "RollingOut"), v.is("Ready", metav1.ConditionFalse, ""),
+			equal("status", available, v.Status.Status), contains(v.condition("Degraded").Message, "viewer-stuck"))
 	})
-	if got := v.condition("Degraded").Message; !strings.Contains(got, "viewer-stuck") {
-		k.Errorf("the message does not name the Deployment: %s", got)
-	}
-	k.check(v.is("Available", metav1.ConditionTrue, "RollingOut"))
-	k.check(v.is("Ready", metav1.ConditionFalse, ""))
-	if v.Status.Status != available {
-		k.Errorf("status is %q, not %q", v.Status.Status, available)
-	}
 	k.check(equal("viewers that serve", old, k.readyPods(name)))
 	k.eventually("there is an event", func() error {
 		for _, e := range k.events(name) {
@@ -65,10 +60,9 @@ func PausedRollout(k *kit) {
 	k.kubectl("rollout", "pause", "deployment", "viewer-"+name)
 	k.apply(book(name, file("page.md", "# Changed\n")))
 	v := k.until(name, "paused", func(v *markdownView) error {
-		return v.is("Degraded", metav1.ConditionTrue, "Paused")
+		return errors.Join(v.is("Degraded", metav1.ConditionTrue, "Paused"),
+			v.is("Available", metav1.ConditionTrue, "RollingOut"), v.is("Ready", metav1.ConditionFalse, ""))
 	})
-	k.check(v.is("Available", metav1.ConditionTrue, "RollingOut"))
-	k.check(v.is("Ready", metav1.ConditionFalse, ""))
 	_, command, ok := strings.Cut(v.condition("Degraded").Message, "kubectl ")
 	if !ok {
 		k.Fatalf("the message has no command: %s", v.condition("Degraded").Message)
