@@ -5,6 +5,9 @@ DIST := dist
 ARCHS := amd64 arm64
 VERSION ?= $(shell git describe --tags --always --dirty)
 UPSTREAM := xpkg.crossplane.io/crossplane-contrib
+# One set of flags for tools, tests and the linter, so that a package is compiled once.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 # Where clusters pull the packages from, if that is not where they are pushed. The
 # configuration names the function there.
 PULL_REGISTRY ?= $(or $(REGISTRY),$(UPSTREAM))
@@ -67,7 +70,7 @@ preview: ## Serve the book of XR=FILE (example/xr.yaml), and reload it when the 
 
 .PHONY: build
 build: ## Build the function.
-	CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags '-s -w' -o $(BIN)/function-markdownview .
+	go build -tags grpcnotrace -ldflags '-s -w' -o $(BIN)/function-markdownview .
 
 CONTROLLER_GEN = $(BIN)/controller-gen object crd paths=./input/...
 
@@ -98,7 +101,7 @@ RACE := $(shell command -v $$(go env CC) >/dev/null && echo -race)
 
 .PHONY: test
 test: ## Run the unit tests.
-	CGO_ENABLED=$(if $(RACE),1,0) go test -timeout 30m $(RACE) ./...
+	$(if $(RACE),CGO_ENABLED=1 )go test -timeout 30m $(RACE) ./...
 
 # FUZZTIME is a duration or a count such as 1000x. "make test" runs every target with its
 # seeds, and the workflow Fuzz fuzzes every week. An input that fails is kept in
@@ -176,8 +179,8 @@ TIMEOUT ?= 25m
 
 .PHONY: e2e
 e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics $(if $(filter real,$(NODE)),$(BIN)/chromium-trixie) ## Run the end-to-end tests and the commands of the README. RUN=Create runs one test, NODE=simulated simulates pods.
-	cd test/e2e && CGO_ENABLED=0 go build -o $(BIN)/function-fixture ./cmd/fixture
-	CGO_ENABLED=0 go build -o $(BIN)/samples ./test/sample/write
+	cd test/e2e && go build -o $(BIN)/function-fixture ./cmd/fixture
+	go build -o $(BIN)/samples ./test/sample/write
 	cd test/e2e && go test -count=1 -timeout $(TIMEOUT) -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
 	$(if $(RUN)$(E2E_KUBECONFIG),,test/readme.sh)
 
@@ -195,8 +198,8 @@ bench: $(if $(BASE),$(BIN)/benchstat,build $(BIN)/function-auto-ready) ## Compar
 ifdef BASE
 	@test/microbench.sh $(BASE) $(ROUNDS) $(BENCHTIME)
 else
-	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-noop ./noop
-	@cd test/bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/bench-limit ./limit
+	@cd test/bench && go build -ldflags '-s -w' -o $(BIN)/bench-noop ./noop
+	@cd test/bench && go build -ldflags '-s -w' -o $(BIN)/bench-limit ./limit
 	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)'
 endif
 
@@ -271,7 +274,7 @@ push: xpkg ## Push both packages and the SBOMs to REGISTRY, with the tag VERSION
 # It compresses what becomes part of a package, so it is built with the Go of
 # releases too.
 $(BIN)/release: $(wildcard release/*.go release/*/*.go) release/go.mod release/go.sum
-	cd release && GOTOOLCHAIN=$(RELEASE_GO) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/release .
+	cd release && GOTOOLCHAIN=$(RELEASE_GO) go build -ldflags '-s -w' -o $(BIN)/release .
 
 # Tools. A binary is rebuilt when its module changes.
 
@@ -290,7 +293,7 @@ $(BIN)/containerd: TOOL_TAGS := no_btrfs
 # $(call tool,MODULE FOLDER,BINARY,PACKAGE)
 define tool
 $(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum
-	cd test/tools/$(1) && CGO_ENABLED=0 go build -trimpath -tags '$$(TOOL_TAGS)' -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
+	cd test/tools/$(1) && go build -tags '$$(TOOL_TAGS)' -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
 endef
 
 $(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint))

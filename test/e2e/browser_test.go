@@ -90,6 +90,8 @@ type browser struct {
 	responses *bufio.Reader
 	session   string
 	calls     int
+	// events are the errors of the page.
+	events []string
 }
 
 // browser starts Debian's Chromium in its root directory, where it finds no programs,
@@ -129,6 +131,10 @@ func (k *kit) browser() *browser {
 	attached, err := b.call("Target.attachToTarget", map[string]any{"targetId": page["targetId"], "flatten": true})
 	k.must(err)
 	b.session, _ = attached["sessionId"].(string)
+	for _, domain := range []string{"Log", "Runtime"} {
+		_, err = b.call(domain+".enable", nil)
+		k.must(err)
+	}
 	_, err = b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1100, "height": 640, "deviceScaleFactor": 1, "mobile": false})
 	k.must(err)
 
@@ -156,6 +162,7 @@ func (b *browser) call(method string, params map[string]any) (map[string]any, er
 		}
 		var response struct {
 			ID     int
+			Method string
 			Result map[string]any
 			Error  struct{ Message string }
 		}
@@ -163,7 +170,9 @@ func (b *browser) call(method string, params map[string]any) (map[string]any, er
 			return nil, fmt.Errorf("cannot read what %s returns: %w", method, err)
 		}
 		switch {
-		case response.ID != b.calls: // An event.
+		case response.Method == "Log.entryAdded", response.Method == "Runtime.exceptionThrown":
+			b.events = append(b.events, string(j))
+		case response.ID != b.calls: // Another event.
 		case response.Error.Message != "":
 			return nil, fmt.Errorf("cannot call %s: %s", method, response.Error.Message)
 		default:
@@ -186,17 +195,25 @@ func (b *browser) evaluate(expression string) (any, error) {
 	return result["value"], nil
 }
 
-// until waits until an expression is true.
+// until waits until an expression is true. It reloads the page from time to time, as a
+// reader does.
 func (b *browser) until(expression string) {
 	b.Helper()
+	loaded := time.Now()
 	b.eventually(expression, func() error {
 		value, err := b.evaluate(expression)
 		if err == nil && value == true {
 			return nil
 		}
-		page, more := b.evaluate(`location.href + "\n" + document.title + "\n" + document.body.innerText`)
+		page, more := b.evaluate(`[location.href, document.title, document.body.innerText].join("\n")`)
+		err = errors.Join(err, more, fmt.Errorf("it is %v on the page:\n%v\n%s", value, page, strings.Join(b.events, "\n")))
+		if time.Since(loaded) > 20*time.Second {
+			b.Logf("reload: %s: %v", expression, err)
+			_, more = b.call("Page.reload", nil)
+			loaded, b.events = time.Now(), nil
+		}
 
-		return errors.Join(err, more, fmt.Errorf("it is %v on the page:\n%v", value, page))
+		return errors.Join(err, more)
 	})
 }
 
