@@ -8,6 +8,7 @@ import (
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -104,6 +105,19 @@ func TestMarkdownsFrom(t *testing.T) {
 				"guide": data(object{"a.md": "# A\n"}), "other": {"binaryData": object{"a.md": "iVBORw0KGgo="}},
 			},
 			want: `Degraded InvalidSpec: spec.markdownsFrom[1]: Invalid value: file "a.md" is in ConfigMap guide too: remove one of them; spec: Invalid value: file "a.md" is given twice: remove one`,
+		},
+		"KeysApart": {
+			reason: "A file of one ConfigMap can have the name that is the key of a file in another",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n- [B](other/b.md)\n", "guide/a.md": ""}, "markdownsFrom": []any{from("keys", ""), from("other", "other")}},
+			configMaps: map[string]object{
+				"keys": {"binaryData": object{"guide_a.md-ec79dbeff9f4e5ad912a": "", "other_b.md-8635c491402802139d20": ""}}, "other": data(object{"b.md": ""}),
+			},
+			want: complete,
+		},
+		"KeysTogether": {
+			reason: "In one ConfigMap it cannot",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n", "a.md": "", "guide/a.txt": "", "guide_a.txt-1f58ab141c9800f398af": ""}, "markdownsFrom": []any{from("guide", "more")}}, configMaps: guide,
+			want: `Degraded InvalidSpec: spec: Invalid value: files "guide/a.txt" and "guide_a.txt-1f58ab141c9800f398af" have the same key in the ConfigMap, "guide_a.txt-1f58ab141c9800f398af": rename one`,
 		},
 		"Folders": {
 			reason: "A file is the folder of a ConfigMap",
@@ -227,11 +241,21 @@ func TestSent(t *testing.T) {
 	// Crossplane of another version does not report its capabilities.
 	old := c.request()
 	old.Meta.Capabilities = nil
-	elsewhere := c.request()
-	metadata := elsewhere.RequiredResources["configmap/guide"].Items[0].Resource.Fields["metadata"].GetStructValue()
-	metadata.Fields["namespace"] = toStruct(t, object{"n": "kube-system"}).Fields["n"]
+	with := func(path ...string) *fnv1.RunFunctionRequest {
+		req := c.request()
+		in := req.RequiredResources["configmap/guide"].Items[0].Resource
+		for ; len(path) > 2; path = path[1:] {
+			in = in.Fields[path[0]].GetStructValue()
+		}
+		in.Fields[path[0]] = structpb.NewStringValue(path[1])
+
+		return req
+	}
+	none := c.request()
+	none.RequiredResources["configmap/guide"] = nil
 	first := c.request()
 	first.RequiredResources = nil
+	const waits = "Crossplane has not sent the ConfigMaps of spec.markdownsFrom yet"
 
 	for _, tc := range []struct {
 		reason string
@@ -239,8 +263,14 @@ func TestSent(t *testing.T) {
 		want   string
 	}{
 		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: this version of Crossplane does not send ConfigMaps to functions: upgrade to v2.2 or later"},
-		{"A ConfigMap of another namespace", elsewhere, `spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`},
-		{"The first call", first, "Crossplane has not sent the ConfigMaps of spec.markdownsFrom yet"},
+		{"No ConfigMap", none, `spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`},
+		{"The first call", first, waits},
+		// Crossplane sends this for a requirement of the Composition, until the function
+		// has required the ConfigMap.
+		{"A ConfigMap of another namespace", with("metadata", "namespace", "kube-system"), waits},
+		{"Another ConfigMap", with("metadata", "name", "other"), waits},
+		{"A Secret of the same name", with("kind", "Secret"), waits},
+		{"A ConfigMap of another API", with("apiVersion", "example.com/v1"), waits},
 	} {
 		rsp := checkLaws(t, tc.req)
 		if diff := cmp.Diff(tc.want, rsp.GetConditions()[1].GetMessage()); diff != "" {

@@ -52,10 +52,11 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 }
 
 // requirements leaves out ConfigMaps that Crossplane has not sent yet, or that do not
-// exist, or gives them other files.
+// exist, or gives them other files. Or the Composition has required something else under
+// the same name.
 func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
 	for _, key := range slices.Sorted(maps.Keys(req.GetRequiredResources())) {
-		switch s.Below(12) {
+		switch s.Below(13) {
 		case 8:
 			delete(req.RequiredResources, key)
 		case 9:
@@ -68,6 +69,8 @@ func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
 			req.RequiredResources[key].Items[0].Resource.Fields["metadata"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{
 				"namespace": structpb.NewStringValue("kube-system"), "name": structpb.NewStringValue(strings.TrimPrefix(key, "configmap/")),
 			}})
+		case 12:
+			req.RequiredResources[key].Items[0].Resource.Fields["kind"] = structpb.NewStringValue("Secret")
 		}
 	}
 }

@@ -212,13 +212,18 @@ func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	}
 }
 
-// waits returns whether a request lacks a ConfigMap that the spec names, which
-// Crossplane sends with the next call.
+// waits returns whether a request lacks a ConfigMap that the spec names, or has
+// something else in its place. Crossplane sends it with the next call.
 func waits(req *fnv1.RunFunctionRequest) bool {
 	return slices.ContainsFunc(namedConfigMaps(req), func(name string) bool {
-		_, sent := req.GetRequiredResources()["configmap/"+name]
+		resources, sent := req.GetRequiredResources()["configmap/"+name]
+		items := slices.DeleteFunc(slices.Clone(resources.GetItems()), func(r *fnv1.Resource) bool { return proto.Size(r) == 0 })
+		namespace := namespaceOf(req.GetObserved().GetComposite().GetResource().AsMap(), req.GetInput().AsMap())
 
-		return !sent
+		return !sent || len(items) > 0 && !slices.ContainsFunc(items, func(r *fnv1.Resource) bool {
+			return identityOf(r) == [3]string{"v1", "ConfigMap", name} &&
+				r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()["namespace"].GetStringValue() == namespace
+		})
 	})
 }
 
