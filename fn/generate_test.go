@@ -22,7 +22,10 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	if s.Maybe(4) {
 		input = nil
 	}
-	dress(s, view, input)
+	dress(s, view)
+	if !s.Maybe(4) {
+		sample.Fit(view, input)
+	}
 	if s.Maybe(8) {
 		child(view, "spec")["host"] = sample.Pick(s, "a.books.example.com", "books.example.com", "*.example.com", "a.docs.books.example.com", "")
 	}
@@ -102,13 +105,10 @@ func schemas(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 }
 
 // dress gives a view another scope, group, version and kind than the usual one.
-func dress(s *sample.Source, view, input object) {
+func dress(s *sample.Source, view object) {
 	switch s.Below(5) {
 	case 1:
 		view["apiVersion"] = "view.zoetrope.github.io/v1"
-		if input != nil {
-			input["statusFields"] = sample.Pick(s, []any{"status"}, []any{}, []any{"url", "status", "replicas"})
-		}
 	case 2:
 		delete(metadata(view), "namespace")
 		view["kind"] = "XMarkdownView"

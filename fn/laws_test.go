@@ -33,7 +33,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/fn"
-	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
 // ours are the keys of the resources that the function composes by default.
@@ -66,22 +65,6 @@ func textOf(rsp *fnv1.RunFunctionResponse) string {
 // composedIn returns the keys of our resources in a response.
 func composedIn(rsp *fnv1.RunFunctionResponse) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(rsp.GetDesired().GetResources())), func(key string) bool { return !isOurs(key) })
-}
-
-// TestSamplesAreAccepted is part of law 4: valid requests are not rejected.
-func TestSamplesAreAccepted(t *testing.T) {
-	for seed := range uint64(100) {
-		s := sample.Random(seed)
-		view, input := s.View(), s.Input()
-		sample.Fit(view, input)
-		// An Input may well not allow the image.
-		delete(child(view, "spec"), "viewerImage")
-		c := newCluster(t, view, input)
-		c.shared = s.Shared()
-		if rsp := checkLaws(t, c.request()); isFatal(rsp) {
-			t.Errorf("law 4: sample %d is rejected: %v", seed, rsp.GetResults())
-		}
-	}
 }
 
 // checkLaws runs the function and fails the test where the response breaks a law
