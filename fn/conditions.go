@@ -61,7 +61,8 @@ const (
 	// ReasonResourceConflict (true): an existing composed resource is not the one
 	// that the function composes.
 	ReasonResourceConflict = "ResourceConflict"
-	// ReasonApplyFailed (true): Kubernetes rejected a composed resource.
+	// ReasonApplyFailed (true): Kubernetes rejected a composed resource, or removed the
+	// image volume from the Deployment.
 	ReasonApplyFailed = "ApplyFailed"
 	// ReasonMissing (true): a composed resource that existed is gone.
 	ReasonMissing = "Missing"
@@ -127,13 +128,12 @@ func available(v view, o *observedDeployment, d *desired) condition {
 
 func degraded(v view, o observed, d *desired) condition {
 	if unsynced := v.unsynced(); unsynced != "" {
-		why := "are invalid or belong to another XR"
-		if v.Spec.bookImage() != nil {
-			why += ", or have an image volume, which needs Kubernetes 1.35 or later"
-		}
-
-		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes rejected composed resources that %s: %s: to see the events, run kubectl describe %s -n %s %s",
-			why, unsynced, v.resource(), v.namespace(), v.Metadata.Name)}
+		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes rejected composed resources that are invalid or belong to another XR: %s: to see the events, run kubectl describe %s -n %s %s",
+			unsynced, v.resource(), v.namespace(), v.Metadata.Name)}
+	}
+	if v.Spec.bookImage() != nil && o.deployment != nil && o.deployment.revision() == d.revision && !o.deployment.hasImageVolume() {
+		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes removed the image volume from Deployment %s: this cluster has no image volumes, which need Kubernetes 1.35 or later: upgrade it, or use markdowns or ConfigMaps",
+			v.viewerName())}
 	}
 	if names := missing(d, o); v.settled() && len(names) > 0 {
 		return condition{TypeDegraded, statusTrue, ReasonMissing, "Deleted resources are created again: " + strings.Join(names, ", ")}

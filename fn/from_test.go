@@ -389,15 +389,19 @@ func keysOf(rsp *fnv1.RunFunctionResponse) []any {
 	return keys
 }
 
-// TestImageVolumeNotAccepted checks the message for a cluster that has no image
-// volumes: its API server removes the field, and rejects a volume of no kind.
-func TestImageVolumeNotAccepted(t *testing.T) {
+// TestImageVolumeRemoved checks the message for a cluster that has no image volumes: its
+// API server removes the volume and its mounts, and accepts the rest.
+func TestImageVolumeRemoved(t *testing.T) {
 	c := sharing(t, object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 		inputWith(object{"allowedBookImages": []any{"*/book"}}), nil)
-	c.xr["status"] = object{"conditions": []any{object{"type": "Synced", "status": "False", "reason": "ReconcileError", "message": "Unsynced resources: deployment"}}}
-	const want = "Kubernetes rejected composed resources that are invalid or belong to another XR, or have an image volume, which needs Kubernetes 1.35 or later: deployment: " +
-		"to see the events, run kubectl describe markdownview.markdownview.fn.crossplane.io -n docs sample"
-	if diff := cmp.Diff(want, checkLaws(t, c.request()).GetConditions()[1].GetMessage()); diff != "" {
-		t.Errorf("message: -want, +got:\n%s", diff)
+	c.reconcile()
+	const want = "Kubernetes removed the image volume from Deployment viewer-sample: this cluster has no image volumes, which need Kubernetes 1.35 or later: upgrade it, or use markdowns or ConfigMaps"
+	for _, removed := range []bool{false, true} {
+		if removed {
+			delete(child(child(child(c.objects["deployment"], "spec"), "template"), "spec"), "volumes")
+		}
+		if got := checkLaws(t, c.request()).GetConditions()[1]; (got.GetMessage() == want) != removed || (got.GetReason() == "ApplyFailed") != removed {
+			t.Errorf("removed %t: got %v", removed, got)
+		}
 	}
 }
