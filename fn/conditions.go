@@ -131,7 +131,7 @@ func degraded(v view, o observed, d *desired) condition {
 		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes rejected composed resources that are invalid or belong to another XR: %s: to see the events, run kubectl describe %s -n %s %s",
 			unsynced, v.resource(), v.namespace(), v.Metadata.Name)}
 	}
-	if v.Spec.bookImage() != nil && o.deployment != nil && o.deployment.revision() == d.revision && !o.deployment.hasImageVolume() {
+	if o.deployment != nil && o.deployment.revision() == d.revision && o.deployment.lacksImage(d) {
 		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes removed the image volume from Deployment %s: this cluster has no image volumes, which need Kubernetes 1.35 or later: upgrade it, or use markdowns or ConfigMaps",
 			v.viewerName())}
 	}

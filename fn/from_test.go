@@ -394,13 +394,17 @@ func keysOf(rsp *fnv1.RunFunctionResponse) []any {
 func TestImageVolumeRemoved(t *testing.T) {
 	c := sharing(t, object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 		inputWith(object{"allowedBookImages": []any{"*/book"}}), nil)
-	c.reconcile()
+	c.settle()
 	const want = "Kubernetes removed the image volume from Deployment viewer-sample: this cluster has no image volumes, which need Kubernetes 1.35 or later: upgrade it, or use markdowns or ConfigMaps"
 	for _, removed := range []bool{false, true} {
 		if removed {
 			delete(child(child(child(c.objects["deployment"], "spec"), "template"), "spec"), "volumes")
 		}
-		if got := checkLaws(t, c.request()).GetConditions()[1]; (got.GetMessage() == want) != removed || (got.GetReason() == "ApplyFailed") != removed {
+		rsp := checkLaws(t, c.request())
+		if got := rsp.GetConditions()[1]; (got.GetMessage() == want) != removed || (got.GetReason() == "ApplyFailed") != removed {
+			t.Errorf("removed %t: got %v", removed, got)
+		}
+		if got := rsp.GetDesired().GetResources()["deployment"].GetReady(); (got == fnv1.Ready_READY_TRUE) == removed {
 			t.Errorf("removed %t: got %v", removed, got)
 		}
 	}
