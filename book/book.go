@@ -23,6 +23,8 @@ type Files struct {
 	Markdowns map[string]string
 	// Binaries are the names of the other files.
 	Binaries []string
+	// Shared are the names of the files that are in other ConfigMaps than the rest.
+	Shared map[string]bool
 }
 
 // A Problem of a book.

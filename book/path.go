@@ -114,12 +114,12 @@ func (b *book) checkNames() {
 				b.errors.addf("", 0, "file \"%s\" is also the folder of \"%s\": rename one", folder, name)
 			}
 		}
-		if isKey(name) {
+		if isKey(name) || b.files.Shared[name] {
 			continue
 		}
 		key := Key(name)
 		other, taken := keys[key]
-		if b.has(key) {
+		if b.has(key) && !b.files.Shared[key] {
 			other, taken = key, true
 		}
 		if taken {

@@ -61,7 +61,8 @@ const (
 	// ReasonResourceConflict (true): an existing composed resource is not the one
 	// that the function composes.
 	ReasonResourceConflict = "ResourceConflict"
-	// ReasonApplyFailed (true): Kubernetes rejected a composed resource.
+	// ReasonApplyFailed (true): Kubernetes rejected a composed resource, or removed the
+	// image volume from the Deployment.
 	ReasonApplyFailed = "ApplyFailed"
 	// ReasonMissing (true): a composed resource that existed is gone.
 	ReasonMissing = "Missing"
@@ -127,41 +128,50 @@ func available(v view, o *observedDeployment, d *desired) condition {
 
 func degraded(v view, o observed, d *desired) condition {
 	if unsynced := v.unsynced(); unsynced != "" {
-		why := "are invalid or belong to another XR"
-		if v.Spec.bookImage() != nil {
-			why += ", or have an image volume, which needs Kubernetes 1.35 or later"
-		}
-
-		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes rejected composed resources that %s: %s: to see the events, run kubectl describe %s -n %s %s",
-			why, unsynced, v.resource(), v.namespace(), v.Metadata.Name)}
+		return condition{TypeDegraded, statusTrue, ReasonApplyFailed, fmt.Sprintf("Kubernetes rejected composed resources that are invalid or belong to another XR: %s: to see the events, run kubectl describe %s -n %s %s",
+			unsynced, v.resource(), v.namespace(), v.Metadata.Name)}
 	}
 	if names := missing(d, o); v.settled() && len(names) > 0 {
 		return condition{TypeDegraded, statusTrue, ReasonMissing, "Deleted resources are created again: " + strings.Join(names, ", ")}
 	}
-	if o.deployment != nil && o.deployment.paused(v, d) {
-		return condition{TypeDegraded, statusTrue, ReasonPaused, fmt.Sprintf("Deployment %s is paused, so no change rolls out: run kubectl rollout resume deployment -n %s %s",
-			v.viewerName(), v.namespace(), v.viewerName())}
-	}
-	if o.deployment != nil && o.deployment.revision() == d.revision {
-		reason, cause := o.deployment.failure()
-		if reason != "" && (o.deployment.caughtUp() || v.wasDegraded(reason)) {
-			// Pods that cannot be created cannot be described.
-			where := "pods"
-			if reason == ReasonReplicaFailure {
-				where = "replicasets"
-			}
-
-			return condition{TypeDegraded, statusTrue, reason, fmt.Sprintf("Deployment %s cannot roll out: %s: run kubectl describe %s -n %s -l %s=%s",
-				v.viewerName(), strings.TrimSuffix(line(cause), "."), where, v.namespace(), labelInstance, v.instance())}
+	if o.deployment != nil {
+		if reason, message := o.deployment.degraded(v, d); reason != "" {
+			return condition{TypeDegraded, statusTrue, reason, message}
 		}
 	}
-
 	if why := o.route.rejected(); why != "" && v.input.Route != nil {
 		return condition{TypeDegraded, statusTrue, ReasonRouteNotAccepted, fmt.Sprintf("A Gateway rejected HTTPRoute %s: %s: run kubectl describe httproute -n %s %s",
 			v.viewerName(), strings.TrimSuffix(why, "."), v.namespace(), v.viewerName())}
 	}
 
 	return condition{TypeDegraded, statusFalse, ReasonAsExpected, "No errors found"}
+}
+
+// degraded returns why the Deployment does not roll out what is desired, and no reason
+// where nobody needs to fix it.
+func (o *observedDeployment) degraded(v view, d *desired) (reason, message string) {
+	switch {
+	case o.paused(v, d):
+		return ReasonPaused, fmt.Sprintf("Deployment %s is paused, so no change rolls out: run kubectl rollout resume deployment -n %s %s",
+			v.viewerName(), v.namespace(), v.viewerName())
+	case o.revision() != d.revision:
+		return "", ""
+	case o.lacksImage(d):
+		return ReasonApplyFailed, fmt.Sprintf("Kubernetes removed the image volume from Deployment %s: this cluster has no image volumes, which need Kubernetes 1.35 or later: upgrade it, or use markdowns or ConfigMaps",
+			v.viewerName())
+	}
+	reason, cause := o.failure()
+	if reason == "" || !o.caughtUp() && !v.wasDegraded(reason) {
+		return "", ""
+	}
+	// Pods that cannot be created cannot be described.
+	where := "pods"
+	if reason == ReasonReplicaFailure {
+		where = "replicasets"
+	}
+
+	return reason, fmt.Sprintf("Deployment %s cannot roll out: %s: run kubectl describe %s -n %s -l %s=%s",
+		v.viewerName(), strings.TrimSuffix(line(cause), "."), where, v.namespace(), labelInstance, v.instance())
 }
 
 // wasDegraded returns whether Degraded had a reason before. Until a Deployment has

@@ -120,7 +120,7 @@ func (f *files) configMap() *composedConfigMap {
 
 // book returns the files as they are checked, without a generated SUMMARY.md.
 func (f *files) book() book.Files {
-	b := book.Files{Markdowns: union(f.extra.Data, f.spec.Markdowns)}
+	b := book.Files{Markdowns: union(f.extra.Data, f.spec.Markdowns), Shared: map[string]bool{}}
 	for name := range f.spec.Binaries {
 		b.Binaries = append(b.Binaries, name)
 	}
@@ -130,9 +130,11 @@ func (f *files) book() book.Files {
 	for _, s := range f.shared {
 		for key, text := range s.Data {
 			b.Markdowns[s.file(key)] = text
+			b.Shared[s.file(key)] = true
 		}
 		for key := range s.BinaryData {
 			b.Binaries = append(b.Binaries, s.file(key))
+			b.Shared[s.file(key)] = true
 		}
 	}
 

@@ -8,6 +8,7 @@ import (
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/structpb"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -104,6 +105,19 @@ func TestMarkdownsFrom(t *testing.T) {
 				"guide": data(object{"a.md": "# A\n"}), "other": {"binaryData": object{"a.md": "iVBORw0KGgo="}},
 			},
 			want: `Degraded InvalidSpec: spec.markdownsFrom[1]: Invalid value: file "a.md" is in ConfigMap guide too: remove one of them; spec: Invalid value: file "a.md" is given twice: remove one`,
+		},
+		"KeysApart": {
+			reason: "A file of one ConfigMap can have the name that is the key of a file in another",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n- [B](other/b.md)\n", "guide/a.md": ""}, "markdownsFrom": []any{from("keys", ""), from("other", "other")}},
+			configMaps: map[string]object{
+				"keys": {"binaryData": object{"guide_a.md-ec79dbeff9f4e5ad912a": "", "other_b.md-8635c491402802139d20": ""}}, "other": data(object{"b.md": ""}),
+			},
+			want: complete,
+		},
+		"KeysTogether": {
+			reason: "In one ConfigMap it cannot",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n", "a.md": "", "guide/a.txt": "", "guide_a.txt-1f58ab141c9800f398af": ""}, "markdownsFrom": []any{from("guide", "more")}}, configMaps: guide,
+			want: `Degraded InvalidSpec: spec: Invalid value: files "guide/a.txt" and "guide_a.txt-1f58ab141c9800f398af" have the same key in the ConfigMap, "guide_a.txt-1f58ab141c9800f398af": rename one`,
 		},
 		"Folders": {
 			reason: "A file is the folder of a ConfigMap",
@@ -227,11 +241,21 @@ func TestSent(t *testing.T) {
 	// Crossplane of another version does not report its capabilities.
 	old := c.request()
 	old.Meta.Capabilities = nil
-	elsewhere := c.request()
-	metadata := elsewhere.RequiredResources["configmap/guide"].Items[0].Resource.Fields["metadata"].GetStructValue()
-	metadata.Fields["namespace"] = toStruct(t, object{"n": "kube-system"}).Fields["n"]
+	with := func(path ...string) *fnv1.RunFunctionRequest {
+		req := c.request()
+		in := req.RequiredResources["configmap/guide"].Items[0].Resource
+		for ; len(path) > 2; path = path[1:] {
+			in = in.Fields[path[0]].GetStructValue()
+		}
+		in.Fields[path[0]] = structpb.NewStringValue(path[1])
+
+		return req
+	}
+	none := c.request()
+	none.RequiredResources["configmap/guide"] = nil
 	first := c.request()
 	first.RequiredResources = nil
+	const waits = "Crossplane has not sent the ConfigMaps of spec.markdownsFrom yet"
 
 	for _, tc := range []struct {
 		reason string
@@ -239,8 +263,14 @@ func TestSent(t *testing.T) {
 		want   string
 	}{
 		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: this version of Crossplane does not send ConfigMaps to functions: upgrade to v2.2 or later"},
-		{"A ConfigMap of another namespace", elsewhere, `spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`},
-		{"The first call", first, "Crossplane has not sent the ConfigMaps of spec.markdownsFrom yet"},
+		{"No ConfigMap", none, `spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`},
+		{"The first call", first, waits},
+		// Crossplane sends this for a requirement of the Composition, until the function
+		// has required the ConfigMap.
+		{"A ConfigMap of another namespace", with("metadata", "namespace", "kube-system"), waits},
+		{"Another ConfigMap", with("metadata", "name", "other"), waits},
+		{"A Secret of the same name", with("kind", "Secret"), waits},
+		{"A ConfigMap of another API", with("apiVersion", "example.com/v1"), waits},
 	} {
 		rsp := checkLaws(t, tc.req)
 		if diff := cmp.Diff(tc.want, rsp.GetConditions()[1].GetMessage()); diff != "" {
@@ -359,15 +389,23 @@ func keysOf(rsp *fnv1.RunFunctionResponse) []any {
 	return keys
 }
 
-// TestImageVolumeNotAccepted checks the message for a cluster that has no image
-// volumes: its API server removes the field, and rejects a volume of no kind.
-func TestImageVolumeNotAccepted(t *testing.T) {
+// TestImageVolumeRemoved checks the message for a cluster that has no image volumes: its
+// API server removes the volume and its mounts, and accepts the rest.
+func TestImageVolumeRemoved(t *testing.T) {
 	c := sharing(t, object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 		inputWith(object{"allowedBookImages": []any{"*/book"}}), nil)
-	c.xr["status"] = object{"conditions": []any{object{"type": "Synced", "status": "False", "reason": "ReconcileError", "message": "Unsynced resources: deployment"}}}
-	const want = "Kubernetes rejected composed resources that are invalid or belong to another XR, or have an image volume, which needs Kubernetes 1.35 or later: deployment: " +
-		"to see the events, run kubectl describe markdownview.markdownview.fn.crossplane.io -n docs sample"
-	if diff := cmp.Diff(want, checkLaws(t, c.request()).GetConditions()[1].GetMessage()); diff != "" {
-		t.Errorf("message: -want, +got:\n%s", diff)
+	c.settle()
+	const want = "Kubernetes removed the image volume from Deployment viewer-sample: this cluster has no image volumes, which need Kubernetes 1.35 or later: upgrade it, or use markdowns or ConfigMaps"
+	for _, removed := range []bool{false, true} {
+		if removed {
+			delete(child(child(child(c.objects["deployment"], "spec"), "template"), "spec"), "volumes")
+		}
+		rsp := checkLaws(t, c.request())
+		if got := rsp.GetConditions()[1]; (got.GetMessage() == want) != removed || (got.GetReason() == "ApplyFailed") != removed {
+			t.Errorf("removed %t: got %v", removed, got)
+		}
+		if got := rsp.GetDesired().GetResources()["deployment"].GetReady(); (got == fnv1.Ready_READY_TRUE) == removed {
+			t.Errorf("removed %t: got %v", removed, got)
+		}
 	}
 }

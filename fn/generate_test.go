@@ -22,7 +22,10 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	if s.Maybe(4) {
 		input = nil
 	}
-	dress(s, view, input)
+	dress(s, view)
+	if !s.Maybe(4) {
+		sample.Fit(view, input)
+	}
 	if s.Maybe(8) {
 		child(view, "spec")["host"] = sample.Pick(s, "a.books.example.com", "books.example.com", "*.example.com", "a.docs.books.example.com", "")
 	}
@@ -52,10 +55,11 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 }
 
 // requirements leaves out ConfigMaps that Crossplane has not sent yet, or that do not
-// exist, or gives them other files.
+// exist, or gives them other files. Or the Composition has required something else under
+// the same name.
 func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
 	for _, key := range slices.Sorted(maps.Keys(req.GetRequiredResources())) {
-		switch s.Below(12) {
+		switch s.Below(13) {
 		case 8:
 			delete(req.RequiredResources, key)
 		case 9:
@@ -68,6 +72,8 @@ func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
 			req.RequiredResources[key].Items[0].Resource.Fields["metadata"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{
 				"namespace": structpb.NewStringValue("kube-system"), "name": structpb.NewStringValue(strings.TrimPrefix(key, "configmap/")),
 			}})
+		case 12:
+			req.RequiredResources[key].Items[0].Resource.Fields["kind"] = structpb.NewStringValue("Secret")
 		}
 	}
 }
@@ -99,13 +105,10 @@ func schemas(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 }
 
 // dress gives a view another scope, group, version and kind than the usual one.
-func dress(s *sample.Source, view, input object) {
+func dress(s *sample.Source, view object) {
 	switch s.Below(5) {
 	case 1:
 		view["apiVersion"] = "view.zoetrope.github.io/v1"
-		if input != nil {
-			input["statusFields"] = sample.Pick(s, []any{"status"}, []any{}, []any{"url", "status", "replicas"})
-		}
 	case 2:
 		delete(metadata(view), "namespace")
 		view["kind"] = "XMarkdownView"

@@ -296,6 +296,7 @@ func live(t testing.TB, s *sample.Source) {
 
 	view, input := s.View(), s.Input()
 	delete(input, "allowedImages")
+	sample.Fit(view, input)
 	c := newCluster(t, view, input)
 	c.shared = s.Shared()
 	// Large books have tests of their own: this one is about states.
@@ -384,6 +385,7 @@ func (c *cluster) happen(s *sample.Source) {
 		before := c.input
 		c.input = s.Input()
 		delete(c.input, "allowedImages")
+		c.edit(func(object) { sample.Fit(c.xr, c.input) })
 		// The namespace of a composed resource is permanent.
 		delete(c.input, "namespace")
 		if ns, ok := before["namespace"]; ok {

@@ -69,6 +69,7 @@ type observedDeployment struct {
 			} `json:"metadata"`
 			Spec struct {
 				Containers []observedContainer `json:"containers"`
+				Volumes    []observedVolume    `json:"volumes"`
 			} `json:"spec"`
 		} `json:"template"`
 	} `json:"spec"`
@@ -90,6 +91,10 @@ type observedContainer struct {
 	Name  string   `json:"name"`
 	Image string   `json:"image"`
 	Args  []string `json:"args"`
+}
+
+type observedVolume struct {
+	Image *struct{} `json:"image"`
 }
 
 type observedService struct {
@@ -202,7 +207,7 @@ func (o *observedDeployment) serves() bool {
 func (o *observedDeployment) matches(d *desired) bool {
 	replicas := d.deployment.Spec.Replicas
 
-	return o.revision() == d.revision && (replicas == nil || *replicas == o.replicas()) && o.runsImagesOf(d)
+	return o.revision() == d.revision && (replicas == nil || *replicas == o.replicas()) && o.runsImagesOf(d) && !o.lacksImage(d)
 }
 
 // runsImagesOf returns whether nobody has changed an image by hand. A webhook may
@@ -224,6 +229,14 @@ func (o *observedDeployment) listensOn(address string) bool {
 	return slices.ContainsFunc(o.Spec.Template.Spec.Containers, func(c observedContainer) bool {
 		return c.Name == containerName && slices.Contains(c.Args, address)
 	})
+}
+
+// lacksImage returns whether the pods lack the image that holds the book. Kubernetes 1.31
+// to 1.34 accept a Deployment with an image volume and remove it, with its mounts, unless
+// the feature gate ImageVolume is on:
+// https://github.com/kubernetes/kubernetes/blob/v1.34.0/pkg/api/pod/util.go (dropImageVolumes)
+func (o *observedDeployment) lacksImage(d *desired) bool {
+	return d.text == textImage && !slices.ContainsFunc(o.Spec.Template.Spec.Volumes, func(v observedVolume) bool { return v.Image != nil })
 }
 
 // caughtUp returns whether the status is about the current spec.

@@ -45,43 +45,59 @@ func (req *request) readSent(resources [][]byte) error {
 		if _, found := slices.BinarySearch(required, name); !ours || !found {
 			continue
 		}
-		if req.view.sent[name], err = req.configMapIn(e, name); err != nil {
+		cm, sent, err := req.configMapIn(e, name)
+		if err != nil {
 			return err
+		}
+		delete(req.view.sent, name)
+		if sent {
+			req.view.sent[name] = cm
 		}
 	}
 
 	return nil
 }
 
+// A requiredConfigMap is a required resource that should be a ConfigMap.
+type requiredConfigMap struct {
+	observedConfigMap
+
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
 // configMapIn returns the ConfigMap with a name in the encoded Resources of an entry,
-// or nil. Another one, which the Composition may have required under the same name,
-// does not count. One that cannot be read is a problem: the pods would mount it all
-// the same.
-func (req *request) configMapIn(e wire.Entry, name string) (*observedConfigMap, error) {
+// or nil if it does not exist. It was not sent if the entry holds something else, which
+// the Composition required under the same name: Crossplane replaces that when it calls
+// again. A ConfigMap that cannot be read is a problem: the pods would mount it all the
+// same.
+func (req *request) configMapIn(e wire.Entry, name string) (configMap *observedConfigMap, sent bool, err error) {
+	sent = true
 	for f, err := range wire.Fields(e.Value) {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if f.Number != resourcesItems || len(f.Bytes) == 0 {
 			continue
 		}
 		object, err := objectOf(f.Bytes)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		cm := &observedConfigMap{}
-		errs, err := wire.Decode(object, cm, field.NewPath("spec", "markdownsFrom").Key(name), wire.Lenient)
+		var cm requiredConfigMap
+		errs, err := wire.Decode(object, &cm, field.NewPath("spec", "markdownsFrom").Key(name), wire.Lenient)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if cm.Metadata.Name == name && cm.Metadata.Namespace == req.view.namespace() {
+		if cm.APIVersion == "v1" && cm.Kind == "ConfigMap" && cm.Metadata.Name == name && cm.Metadata.Namespace == req.view.namespace() {
 			req.problems = append(req.problems, problemsOf(ReasonInvalidSpec, errs)...)
 
-			return cm, nil
+			return &cm.observedConfigMap, true, nil
 		}
+		sent = false
 	}
 
-	return nil, nil //nolint:nilnil // It does not exist.
+	return nil, sent, nil
 }
 
 // required returns the names of the ConfigMaps that the sources name, sorted.

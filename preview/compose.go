@@ -22,9 +22,10 @@ import (
 // An object is what must be known of a document to find the MarkdownView in a file,
 // or the Input in a Composition.
 type object struct {
-	Kind     string                `json:"kind"`
-	Metadata struct{ Name string } `json:"metadata"`
-	Spec     struct {
+	APIVersion string                `json:"apiVersion"`
+	Kind       string                `json:"kind"`
+	Metadata   struct{ Name string } `json:"metadata"`
+	Spec       struct {
 		Markdowns     any `json:"markdowns"`
 		MarkdownsFrom any `json:"markdownsFrom"`
 		Pipeline      []struct {
@@ -128,7 +129,9 @@ func run(req *fnv1.RunFunctionRequest, file string) (*fnv1.RunFunctionResponse, 
 	req.RequiredResources = map[string]*fnv1.Resources{}
 	for name, selector := range rsp.GetRequirements().GetResources() {
 		req.RequiredResources[name] = &fnv1.Resources{}
-		cm, err := find(file, func(o object) bool { return o.Kind == selector.GetKind() && o.Metadata.Name == selector.GetMatchName() })
+		cm, err := find(file, func(o object) bool {
+			return o.APIVersion == selector.GetApiVersion() && o.Kind == selector.GetKind() && o.Metadata.Name == selector.GetMatchName()
+		})
 		if err != nil {
 			continue // The function reports it.
 		}

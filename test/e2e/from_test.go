@@ -168,13 +168,7 @@ func FromImage(k *kit) {
 	k.needsNode()
 	const name, repository = "handbook", "registry.example.com/team/book"
 	composition := k.composition("image", kind, ours(map[string]any{"allowedBookImages": []any{repository}}))
-	dir := k.TempDir()
-	for file, text := range map[string]string{"SUMMARY.md": "- [Page](page.md)\n- [Guide](guide/a.md)\n", "page.md": "# From an image\n", "guide/a.md": "# Nested\n"} {
-		k.must(os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))
-		k.must(os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
-	}
-	img, err := controlplane.NewImage(v1.Config{}, map[string]string{".": dir})
-	k.must(err)
+	img := k.bookImage(map[string]string{"SUMMARY.md": "- [Page](page.md)\n- [Guide](guide/a.md)\n", "page.md": "# From an image\n", "guide/a.md": "# Nested\n"})
 	k.must(k.PushImage(k.Context(), repository+":v1", img))
 	digest, err := img.Digest()
 	k.must(err)
@@ -191,12 +185,60 @@ func FromImage(k *kit) {
 		return v.is("BookComplete", metav1.ConditionUnknown, "NotChecked")
 	})
 
-	k.apply(book(name, composedBy(composition)))
-	k.settle(name)
-	k.servedAt(name, "/page.html", "<h1")
-	k.check(k.get(&corev1.ConfigMap{}, "markdowns-"+name))
+	const back = "back"
+	k.apply(book(back, composedBy(composition), fromImage(repository+":v1")))
+	k.settle(back)
+	k.apply(book(back, composedBy(composition)))
+	k.settle(back)
+	k.servedAt(back, "/page.html", ">Page<")
+	k.check(k.get(&corev1.ConfigMap{}, "markdowns-"+back))
 	k.apply(book("not-allowed", composedBy(composition), fromImage("registry.example.com/other:v1")))
 	k.until("not-allowed", "an image that is not allowed", func(v *markdownView) error {
 		return v.is("Degraded", metav1.ConditionTrue, "InvalidSpec")
 	})
+	k.fromPrivateImage()
+}
+
+// bookImage returns an image with files.
+func (k *kit) bookImage(files map[string]string) v1.Image {
+	k.Helper()
+	dir := k.TempDir()
+	for file, text := range files {
+		k.must(os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))
+		k.must(os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
+	}
+	img, err := controlplane.NewImage(v1.Config{}, map[string]string{".": dir})
+	k.must(err)
+
+	return img
+}
+
+// fromPrivateImage shows that the pods pull an image with the imagePullSecrets of the
+// Input, and that without the Secret the command that Degraded names shows why it fails.
+func (k *kit) fromPrivateImage() {
+	k.Helper()
+	const name, repository = "private", "registry.example.com/private/book"
+	composition := k.composition("private", kind, ours(map[string]any{
+		"allowedBookImages": []any{repository},
+		"imagePullSecrets":  []any{map[string]any{"name": "pull"}},
+		"templates":         map[string]any{"deployment": map[string]any{"spec": map[string]any{"progressDeadlineSeconds": int64(5)}}},
+	}))
+	img := k.bookImage(map[string]string{"SUMMARY.md": "- [Page](page.md)\n", "page.md": "# From a private image\n"})
+	k.must(k.PushImage(k.Context(), repository+":v1", img))
+	k.apply(book(name, composedBy(composition), fromImage(repository+":v1")))
+	v := k.until(name, "the image cannot be pulled", func(v *markdownView) error {
+		return v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded")
+	})
+	_, command, _ := strings.Cut(v.condition("Degraded").Message, ": run kubectl ")
+	k.check(contains(k.kubectl(strings.Fields(command)...), "authorization failed: no basic auth credentials"))
+
+	auth := fmt.Sprintf(`{"auths": {"registry.example.com": {"username": %q, "password": %q}}}`, controlplane.PullUser, controlplane.PullPassword)
+	k.apply(k.unstructured(&corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{Name: "pull"},
+		Type:       corev1.SecretTypeDockerConfigJson,
+		Data:       map[string][]byte{corev1.DockerConfigJsonKey: []byte(auth)},
+	}))
+	k.settle(name)
+	k.served(name, "From a private image")
 }

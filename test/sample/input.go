@@ -1,7 +1,6 @@
 package sample
 
-// Input returns an Input that the function accepts for every view, unless the
-// view names an image that is not allowed.
+// Input returns an Input that the function accepts for every view that it fits.
 func (s *Source) Input() map[string]any {
 	in := map[string]any{
 		"apiVersion": "markdownview.fn.crossplane.io/v1beta1",
@@ -35,6 +34,7 @@ func (s *Source) Input() map[string]any {
 		delete(in, "listenAddress")
 	}
 	set("templates", s.templates(in["server"] != nil))
+	set("statusFields", Pick(s, []any{"status"}, []any{}, []any{"url", "status", "replicas"}))
 	set("allowedImages", []any{"docker.io/*/*", "ghcr.io/o/mdbook", "registry.example.com/*/*/*", "*/mdbook", "localhost/mdbook:*"})
 	in["allowedBookImages"] = []any{"registry.example.com/team/book"}
 	set("metadata", map[string]any{"name": "input"})
@@ -42,13 +42,33 @@ func (s *Source) Input() map[string]any {
 	return in
 }
 
-// Fit removes from an Input what does not go with a view: a template cannot add files
-// to an image.
+// Fit changes what does not go together in a view and an Input: an image has all files of
+// a book, and the Input must allow images and hosts.
 func Fit(view, input map[string]any) {
-	from, ok := view["spec"].(map[string]any)["markdownsFrom"].([]any)
-	if templates, has := input["templates"].(map[string]any); ok && has && from[0].(map[string]any)["image"] != nil {
-		delete(templates, "configMap")
+	spec := view["spec"].(map[string]any)
+	from, ok := spec["markdownsFrom"].([]any)
+	templates, has := input["templates"].(map[string]any)
+	if configMap, adds := templates["configMap"].(map[string]any); ok && has && adds && from[0].(map[string]any)["image"] != nil {
+		delete(configMap, "data")
+		delete(configMap, "binaryData")
 	}
+	if spec["viewerImage"] != nil && input["allowedImages"] != nil {
+		spec["viewerImage"] = "docker.io/peaceiris/mdbook:v0.5.0"
+	}
+	if spec["host"] == nil {
+		return
+	}
+	for _, name := range []string{"route", "ingress"} {
+		if out, ok := input[name].(map[string]any); ok {
+			if input["allowedHosts"] != nil {
+				delete(out, "host")
+			}
+			input["allowedHosts"] = []any{"*.{namespace}.books.example.com", spec["host"]}
+
+			return
+		}
+	}
+	delete(spec, "host")
 }
 
 // reach lets the books be reached from outside of the cluster.
@@ -57,8 +77,8 @@ func (s *Source) reach(in map[string]any) {
 	if s.Maybe(3) {
 		out["annotations"] = map[string]any{"example.com/dns": "yes"}
 	}
-	switch s.Below(6) {
-	case 4:
+	switch s.Below(4) {
+	case 2:
 		in["route"] = out
 		out["parentRefs"] = Pick(s,
 			[]any{map[string]any{"name": "public"}},
@@ -66,7 +86,7 @@ func (s *Source) reach(in map[string]any) {
 		if s.Maybe(2) {
 			out["scheme"] = Pick(s, "http", "https")
 		}
-	case 5:
+	case 3:
 		in["ingress"] = out
 		if s.Maybe(2) {
 			out["className"] = "nginx"
@@ -104,7 +124,7 @@ func (s *Source) templates(static bool) map[string]any {
 	if s.Maybe(2) {
 		templates["deployment"] = s.deploymentTemplate(static)
 	}
-	if s.Maybe(3) {
+	if s.Maybe(2) {
 		templates["service"] = Pick(s,
 			map[string]any{"spec": map[string]any{"sessionAffinity": "ClientIP"}},
 			map[string]any{"spec": map[string]any{"ipFamilyPolicy": "PreferDualStack"}},
@@ -113,7 +133,7 @@ func (s *Source) templates(static bool) map[string]any {
 			map[string]any{"spec": map[string]any{"ports": []any{map[string]any{"port": float64(8080), "name": "more", "protocol": "TCP", "targetPort": float64(8080)}}}},
 			map[string]any{"spec": map[string]any{"publishNotReadyAddresses": true}})
 	}
-	if s.Maybe(3) {
+	if s.Maybe(2) {
 		templates["configMap"] = Pick(s,
 			map[string]any{"data": map[string]any{"theme.css": "body {}\n"}},
 			map[string]any{"binaryData": map[string]any{"logo.png": "iVBORw0KGgo="}},

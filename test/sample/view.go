@@ -59,8 +59,11 @@ func (s *Source) Spec() map[string]any {
 	if s.Maybe(2) {
 		spec["resources"] = s.Resources()
 	}
+	if s.Maybe(3) {
+		spec["host"] = Pick(s, "a.books.example.com", "books.example.com", "x-1.example")
+	}
 	switch s.Below(8) {
-	case 6:
+	case 5, 6:
 		spec["markdownsFrom"] = s.configMaps()
 	case 7:
 		delete(spec, "markdowns")

@@ -7,8 +7,15 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+)
+
+// Who may pull from the repositories private/… of the registry.
+const (
+	PullUser     = "reader"
+	PullPassword = "of-books"
 )
 
 // startRegistry runs a registry that keeps its images in memory, until the
@@ -19,9 +26,24 @@ func startRegistry(ctx context.Context, ip string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot start registry: %w", err)
 	}
-	s := &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0)))}
+	s := &http.Server{Handler: authorize(registry.New(registry.Logger(log.New(io.Discard, "", 0))))}
 	go s.Serve(l) //nolint:errcheck // Ends when it is closed.
 	context.AfterFunc(ctx, func() { _ = s.Close() })
 
 	return l.Addr().String(), nil
+}
+
+// authorize lets nobody but PullUser pull from private/…. Everybody may push, and ask
+// what exists.
+func authorize(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v2/private/") && (user != PullUser || password != PullPassword) {
+			w.Header().Set("WWW-Authenticate", `Basic realm="private"`)
+			http.Error(w, "authentication required", http.StatusUnauthorized)
+
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

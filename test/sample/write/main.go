@@ -31,7 +31,6 @@ func (c *cli) Run() error {
 	for seed := c.Seed; seed < c.Seed+c.N; seed++ {
 		s := sample.Random(seed)
 		view, input := s.View(), s.Input()
-		delete(input, "allowedImages")
 		sample.Fit(view, input)
 		view["metadata"].(map[string]any)["namespace"] = c.Namespace
 		if err := c.write(seed, "view", view); err != nil {
@@ -45,6 +44,7 @@ func (c *cli) Run() error {
 			RequiredResources: map[string]*fnv1.Resources{},
 		}
 		for name, cm := range s.Shared() {
+			cm["apiVersion"], cm["kind"] = "v1", "ConfigMap"
 			cm["metadata"] = map[string]any{"name": name, "namespace": c.Namespace}
 			req.RequiredResources["configmap/"+name] = &fnv1.Resources{Items: []*fnv1.Resource{{Resource: structOf(cm)}}}
 		}
@@ -56,6 +56,9 @@ func (c *cli) Run() error {
 			if r.GetSeverity() == fnv1.Severity_SEVERITY_FATAL {
 				return fmt.Errorf("cannot compose sample %d: %s", seed, r.GetMessage())
 			}
+		}
+		if len(rsp.GetDesired().GetResources()) == 0 {
+			return fmt.Errorf("cannot compose sample %d: nothing is composed", seed)
 		}
 		for key, r := range rsp.GetDesired().GetResources() {
 			object := r.GetResource().AsMap()

@@ -1,0 +1,166 @@
+package fn_test
+
+import (
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
+)
+
+// A pair of settings, in the order of the alphabet.
+type pair [2]string
+
+// exclusive are the settings that make no sense together.
+var exclusive = map[pair]struct{ spec, input, want string }{
+	{"input.ingress", "input.route"}: {
+		input: `{ingress: {host: "{name}.example.com"}, route: {host: "{name}.example.com", parentRefs: [{name: public}]}}`,
+		want:  "input.ingress: Forbidden: set route or ingress, not both",
+	},
+	{"input.listenAddress", "input.server"}: {
+		input: `{listenAddress: "::", server: {}}`,
+		want:  "input.server: Forbidden: listenAddress has no effect on a web server",
+	},
+	{"spec.binaries", "spec.markdownsFrom.image"}: {
+		spec: `{markdowns: {}, binaries: {logo.png: ""}, markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,
+		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+	},
+	{"spec.markdowns", "spec.markdownsFrom.image"}: {
+		spec: `{markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,
+		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+	},
+	{"spec.markdownsFrom.configMap", "spec.markdownsFrom.image"}: {
+		spec: `{markdowns: {}, markdownsFrom: [{configMap: {name: guide}}, {image: {reference: registry.example.com/book}}]}`,
+		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+	},
+	{"spec.markdownsFrom.image", "spec.markdownsFrom.path"}: {
+		spec: `{markdowns: {}, markdownsFrom: [{path: guide, image: {reference: registry.example.com/book}}]}`,
+		want: "spec.markdownsFrom[0].path: Forbidden: an image holds the whole book",
+	},
+	{"spec.markdownsFrom.image", "spec.summary"}: {
+		spec: `{markdowns: {}, summary: Auto, markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,
+		want: "spec.summary: Forbidden: the function cannot read an image",
+	},
+}
+
+// TestPairs is part of law 4: valid requests are not rejected. Each two settings that make
+// sense together are in one of them, so that the laws and the fuzz targets, which draw from
+// the same samples, are about both.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+
+	generated := map[pair]int{}
+	for seed := range uint64(500) {
+		s := sample.Random(seed)
+		view, input := s.View(), s.Input()
+		sample.Fit(view, input)
+		c := newCluster(t, view, input)
+		c.shared = s.Shared()
+		if rsp := checkLaws(t, c.request()); isFatal(rsp) {
+			t.Errorf("law 4: sample %d is rejected: %v", seed, rsp.GetResults())
+		}
+		for _, p := range pairsOf(view["spec"].(object), input) {
+			generated[p]++
+		}
+	}
+	for _, p := range pairsOf(everySetting(t)) {
+		if _, never := exclusive[p]; never == (generated[p] > 0) {
+			t.Errorf("%s and %s: in %d valid samples", p[0], p[1], generated[p])
+		}
+	}
+}
+
+// TestExclusive checks that settings that make no sense together are rejected.
+func TestExclusive(t *testing.T) {
+	t.Parallel()
+
+	for p, tc := range exclusive {
+		spec, input := object{"markdowns": book("text")}, object{}
+		for text, into := range map[string]*object{tc.spec: &spec, tc.input: &input} {
+			if err := yaml.Unmarshal([]byte(text), into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		input["allowedBookImages"] = []any{"*/book"}
+		if !slices.Contains(pairsOf(spec, input), p) {
+			t.Errorf("%v are not in %v and %v", p, spec, input)
+		}
+		rsp := run(t, sharing(t, spec, inputWith(input), map[string]object{"guide": data(book("text"))}).request())
+		if got := rsp.GetConditions()[1].GetMessage(); !strings.Contains(got, tc.want) {
+			t.Errorf("%v: want %q, got %q", p, tc.want, got)
+		}
+	}
+}
+
+// pairsOf returns the pairs of settings in a spec and an Input. The kinds of sources and
+// of templates are settings of their own.
+func pairsOf(spec, input object) []pair {
+	set := map[string]bool{}
+	for name, value := range spec {
+		set["spec."+name] = name != "markdownsFrom" && value != "Required" && !cmp.Equal(value, any(object{}))
+	}
+	from, _ := spec["markdownsFrom"].([]any)
+	for _, source := range from {
+		for kind := range source.(object) {
+			set["spec.markdownsFrom."+kind] = true
+		}
+	}
+	for name, value := range input {
+		set["input."+name] = value != false && !slices.Contains([]string{"apiVersion", "kind", "metadata", "templates"}, name)
+	}
+	templates, _ := input["templates"].(object)
+	for kind, template := range templates {
+		set["input.templates."+kind] = len(template.(object)) > 0
+	}
+	maps.DeleteFunc(set, func(_ string, is bool) bool { return !is })
+
+	var pairs []pair
+	settings := slices.Sorted(maps.Keys(set))
+	for i, one := range settings {
+		for _, other := range settings[i+1:] {
+			pairs = append(pairs, pair{one, other})
+		}
+	}
+
+	return pairs
+}
+
+// everySetting returns a spec and an Input with all fields that there are.
+func everySetting(t *testing.T) (spec, input object) {
+	t.Helper()
+
+	b, err := os.ReadFile("../package/configuration/definition.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	xrd := object{}
+	if err := yaml.Unmarshal(b, &xrd); err != nil {
+		t.Fatal(err)
+	}
+	schema := child(child(xrd, "spec")["versions"].([]any)[0].(object), "schema")
+	spec = child(child(child(child(schema, "openAPIV3Schema"), "properties"), "spec"), "properties")
+	spec["markdownsFrom"] = []any{child(child(child(spec, "markdownsFrom"), "items"), "properties")}
+	input = fieldsOf(reflect.TypeFor[v1beta1.Input]())
+	input["templates"] = fieldsOf(reflect.TypeFor[v1beta1.Templates]())
+
+	return spec, input
+}
+
+// fieldsOf returns an object with the fields of a type.
+func fieldsOf(kind reflect.Type) object {
+	fields := object{}
+	for f := range kind.Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			fields[name] = object{name: true}
+		}
+	}
+
+	return fields
+}
