@@ -172,7 +172,7 @@ func TestMarkdownsFrom(t *testing.T) {
 			reason: "Nothing can be added to an image",
 			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 			input:  inputWith(object{"allowedBookImages": []any{"*/book"}, "templates": object{"configMap": data(object{"theme.css": ""})}}),
-			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image: Forbidden: the Composition adds files to all books with templates.configMap, and cannot add them to an image: use markdowns or ConfigMaps`,
+			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image: Forbidden: templates.configMap of the Input adds files to every book, which is not possible for a book in an image: use markdowns or ConfigMaps`,
 		},
 		"Tag": {
 			reason: "A message explains the tag where it matters",

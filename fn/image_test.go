@@ -63,7 +63,7 @@ func TestValidatePattern(t *testing.T) {
 	const (
 		none    = `must be an image reference in which "*" stands for any text without "/"`
 		partial = "must be the full name of an image, with its registry: write "
-		star    = `may have "*" in its registry only for all of it, for its first label or for its port: write the registry as `
+		star    = `can have "*" in its registry only in place of the whole registry, its first label or its port: write the registry as `
 		general = star + "registry.example.com, *.registry.example.com, registry.example.com:* or *"
 	)
 	cases := map[string]struct {

@@ -31,7 +31,7 @@ func (l *brokenLogger) Info(message string, values ...any) {
 }
 
 func TestPanic(t *testing.T) {
-	const message = "The function failed on this resource: see its log"
+	const message = "The function panicked: see the log of the function"
 
 	req := settledRequest(t)
 	req.Context = object(t, `{a: b}`)

@@ -123,7 +123,7 @@ func TestServerTemplates(t *testing.T) {
 		template string
 		want     string
 	}{
-		"Sidecar":    {reason: "mdBook is no longer where it is by default", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: with input.server mdBook runs in an init container: move this to initContainers"},
+		"Sidecar":    {reason: "mdBook is no longer where it is by default", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: with input.server, mdBook runs in an init container: move this to initContainers"},
 		"NoServer":   {reason: "The pod cannot do without the web server", template: `{containers: [{name: server, $patch: delete}, {name: x, image: other}]}`, want: "containers: Required value: a template cannot remove the container server or its image"},
 		"NoPort":     {reason: "The Service needs the port", template: `{containers: [{name: server, ports: [{containerPort: 8080, $patch: delete}], startupProbe: null, readinessProbe: null, livenessProbe: null}]}`, want: "containers[server].ports: Required value: the Service needs the port named http: keep it"},
 		"NoBuilder":  {reason: "The pod cannot do without mdBook", template: `{initContainers: [{name: mdbook, $patch: delete}]}`, want: "initContainers: Required value: a template cannot remove the container mdbook or its image"},

@@ -21,7 +21,7 @@ func invalidWith(t *testing.T, name, host, input string) []string {
 	return messages(validate(request{view: v}))
 }
 
-func TestValidateReach(t *testing.T) {
+func TestValidatePublish(t *testing.T) {
 	const gateway = `parentRefs: [{name: public}]`
 	long := strings.Repeat("a", 64)
 	cases := map[string]struct {
@@ -40,8 +40,8 @@ func TestValidateReach(t *testing.T) {
 		"NoHost":        {reason: "A host is required where no pattern makes one", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Required value: name a host that matches *.example.com"},
 		"BadHost":       {reason: "Not a host", host: "a_b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Invalid value"},
 		"Address":       {reason: "Kubernetes rejects an IP address", host: "1.2.3.4", input: `{allowedHosts: ["*.*.*.*"], ingress: {}}`, want: "spec.host: Invalid value"},
-		"LongName":      {reason: "A name that makes no host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": does not fit into a host name"},
-		"LongSecret":    {reason: "A name that makes no Secret", name: strings.Repeat("a", 251), input: `{ingress: {host: example.com, tls: {secretName: "{name}-tls"}}}`, want: "metadata.name: Invalid value: \"" + strings.Repeat("a", 80) + "…\": does not fit into the name of the Secret"},
+		"LongName":      {reason: "A name that makes no host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": is too long for a host name"},
+		"LongSecret":    {reason: "A name that makes no Secret", name: strings.Repeat("a", 251), input: `{ingress: {host: example.com, tls: {secretName: "{name}-tls"}}}`, want: "metadata.name: Invalid value: \"" + strings.Repeat("a", 80) + "…\": is too long for the name of the Secret"},
 		"Both":          {reason: "One address for a book", input: `{route: {` + gateway + `, host: a.b}, ingress: {host: a.b}}`, want: "input.ingress: Forbidden: set route or ingress, not both"},
 		"NoPattern":     {reason: "A host must come from somewhere", input: `{ingress: {}}`, want: "input.ingress.host: Required value"},
 		"BadPattern":    {reason: "A pattern that makes no host", input: `{ingress: {host: "{title}.example.com"}}`, want: "input.ingress.host: Invalid value"},
@@ -137,7 +137,7 @@ func TestRoutePort(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(messages(problems))
 	}
-	r, _ := reach(v, d)
+	r, _ := publish(v, d)
 	if got := r.object.(*httpRoute).Spec.Rules[0].BackendRefs[0]; got != (backendRef{"viewer-sample", 8080}) {
 		t.Errorf("want port 8080, got %v", got)
 	}
