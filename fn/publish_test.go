@@ -10,7 +10,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// invalidWith returns the errors of a view with an Input.
+// invalidWith returns the errors of a view with a name, a host and an Input.
 func invalidWith(t *testing.T, name, host, input string) []string {
 	t.Helper()
 
@@ -29,38 +29,38 @@ func TestValidatePublish(t *testing.T) {
 		name, host  string
 		input, want string
 	}{
-		"Pattern":       {reason: "Name and namespace make a host", input: `{route: {` + gateway + `, host: "{name}.{namespace}.example.com"}}`},
-		"Chosen":        {reason: "A MarkdownView chooses a host that is allowed", host: "a.example.com", input: `{allowedHosts: ["*.example.com"], route: {` + gateway + `}}`},
-		"OwnNamespace":  {reason: "A pattern may have the namespace", host: "a.default.example.com", input: `{allowedHosts: ["*.{namespace}.example.com"], ingress: {}}`},
-		"OtherSpace":    {reason: "And keeps other namespaces out", host: "a.other.example.com", input: `{allowedHosts: ["*.{namespace}.example.com"], ingress: {}}`, want: "spec.host: Forbidden: is not allowed here: name a host that matches *.{namespace}.example.com"},
-		"TwoLabels":     {reason: "A star is one part of a host", host: "a.b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Forbidden"},
-		"Suffix":        {reason: "A pattern is a whole host", host: "example.com.evil.org", input: `{allowedHosts: ["example.com"], ingress: {}}`, want: "spec.host: Forbidden"},
-		"NotAllowed":    {reason: "Nothing is allowed by default", host: "a.example.com", input: `{ingress: {host: "{name}.example.com"}}`, want: "spec.host: Forbidden: is not allowed here"},
-		"NotReachable":  {reason: "A host without route or ingress has no effect", host: "a.example.com", input: `{}`, want: "spec.host: Forbidden: is not allowed here"},
-		"NoHost":        {reason: "A host is required where no pattern makes one", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Required value: name a host that matches *.example.com"},
-		"BadHost":       {reason: "Not a host", host: "a_b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Invalid value"},
+		"Pattern":       {reason: "The host has the name and the namespace", input: `{route: {` + gateway + `, host: "{name}.{namespace}.example.com"}}`},
+		"Chosen":        {reason: "The MarkdownView sets an allowed host", host: "a.example.com", input: `{allowedHosts: ["*.example.com"], route: {` + gateway + `}}`},
+		"OwnNamespace":  {reason: "A pattern can have the namespace", host: "a.default.example.com", input: `{allowedHosts: ["*.{namespace}.example.com"], ingress: {}}`},
+		"OtherSpace":    {reason: "The host of another namespace is not allowed", host: "a.other.example.com", input: `{allowedHosts: ["*.{namespace}.example.com"], ingress: {}}`, want: "spec.host: Forbidden: is not allowed here: name a host that matches *.{namespace}.example.com"},
+		"TwoLabels":     {reason: "A star matches one label of a host", host: "a.b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Forbidden"},
+		"Suffix":        {reason: "A pattern must match the whole host", host: "example.com.evil.org", input: `{allowedHosts: ["example.com"], ingress: {}}`, want: "spec.host: Forbidden"},
+		"NotAllowed":    {reason: "No host is allowed by default", host: "a.example.com", input: `{ingress: {host: "{name}.example.com"}}`, want: "spec.host: Forbidden: is not allowed here"},
+		"NotPublic":     {reason: "A host without route or ingress has no effect", host: "a.example.com", input: `{}`, want: "spec.host: Forbidden: is not allowed here"},
+		"NoHost":        {reason: "A host is required if the Input has no pattern", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Required value: name a host that matches *.example.com"},
+		"BadHost":       {reason: "An underscore is not allowed in a host", host: "a_b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Invalid value"},
 		"Address":       {reason: "Kubernetes rejects an IP address", host: "1.2.3.4", input: `{allowedHosts: ["*.*.*.*"], ingress: {}}`, want: "spec.host: Invalid value"},
-		"LongName":      {reason: "A name that makes no host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": is too long for a host name"},
-		"LongSecret":    {reason: "A name that makes no Secret", name: strings.Repeat("a", 251), input: `{ingress: {host: example.com, tls: {secretName: "{name}-tls"}}}`, want: "metadata.name: Invalid value: \"" + strings.Repeat("a", 80) + "…\": is too long for the name of the Secret"},
-		"Both":          {reason: "One address for a book", input: `{route: {` + gateway + `, host: a.b}, ingress: {host: a.b}}`, want: "input.ingress: Forbidden: set route or ingress, not both"},
-		"NoPattern":     {reason: "A host must come from somewhere", input: `{ingress: {}}`, want: "input.ingress.host: Required value"},
-		"BadPattern":    {reason: "A pattern that makes no host", input: `{ingress: {host: "{title}.example.com"}}`, want: "input.ingress.host: Invalid value"},
+		"LongName":      {reason: "The name of the XR is too long for a label of the host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": is too long for a host name"},
+		"LongSecret":    {reason: "The name of the XR is too long for the name of the Secret", name: strings.Repeat("a", 251), input: `{ingress: {host: example.com, tls: {secretName: "{name}-tls"}}}`, want: "metadata.name: Invalid value: \"" + strings.Repeat("a", 80) + "…\": is too long for the name of the Secret"},
+		"Both":          {reason: "A book has one public address", input: `{route: {` + gateway + `, host: a.b}, ingress: {host: a.b}}`, want: "input.ingress: Forbidden: set route or ingress, not both"},
+		"NoPattern":     {reason: "The Input must have a pattern or allow hosts", input: `{ingress: {}}`, want: "input.ingress.host: Required value"},
+		"BadPattern":    {reason: "An unknown variable is not part of a host", input: `{ingress: {host: "{title}.example.com"}}`, want: "input.ingress.host: Invalid value"},
 		"Wildcard":      {reason: "A route has one host", input: `{route: {` + gateway + `, host: "*.example.com"}}`, want: "input.route.host: Invalid value"},
-		"BadAllowed":    {reason: "A pattern that no host matches", input: `{allowedHosts: ["A.example.com"], ingress: {host: a.b}}`, want: "input.allowedHosts[0]: Invalid value"},
-		"AllowedAlone":  {reason: "Hosts of nothing", input: `{allowedHosts: ["*.example.com"]}`, want: "input.allowedHosts: Forbidden: has no effect without route or ingress"},
-		"NoParent":      {reason: "A route that no Gateway serves", input: `{route: {host: a.b}}`, want: "input.route.parentRefs: Required value"},
-		"BadParent":     {reason: "A Gateway has a name", input: `{route: {parentRefs: [{namespace: infra}], host: a.b}}`, want: "input.route.parentRefs[0].name: Required value"},
+		"BadAllowed":    {reason: "An upper case pattern matches no host", input: `{allowedHosts: ["A.example.com"], ingress: {host: a.b}}`, want: "input.allowedHosts[0]: Invalid value"},
+		"AllowedAlone":  {reason: "Allowed hosts have no effect without route or ingress", input: `{allowedHosts: ["*.example.com"]}`, want: "input.allowedHosts: Forbidden: has no effect without route or ingress"},
+		"NoParent":      {reason: "A route needs a Gateway", input: `{route: {host: a.b}}`, want: "input.route.parentRefs: Required value"},
+		"BadParent":     {reason: "A parent needs the name of a Gateway", input: `{route: {parentRefs: [{namespace: infra}], host: a.b}}`, want: "input.route.parentRefs[0].name: Required value"},
 		"TwoParents":    {reason: "The same Gateway twice", input: `{route: {parentRefs: [{name: a}, {name: a}], host: a.b}}`, want: "input.route.parentRefs[1]: Duplicate value"},
-		"ParentPort":    {reason: "A port that does not exist", input: `{route: {parentRefs: [{name: a, port: 70000}], host: a.b}}`, want: "input.route.parentRefs[0].port: Invalid value"},
-		"ParentSpace":   {reason: "A namespace that does not exist", input: `{route: {parentRefs: [{name: a, namespace: a.b}], host: a.b}}`, want: "input.route.parentRefs[0].namespace: Invalid value"},
-		"Section":       {reason: "A listener that does not exist", input: `{route: {parentRefs: [{name: a, sectionName: A}], host: a.b}}`, want: "input.route.parentRefs[0].sectionName: Invalid value"},
-		"Scheme":        {reason: "Readers use HTTP", input: `{route: {` + gateway + `, host: a.b, scheme: ftp}}`, want: "input.route.scheme: Unsupported value"},
-		"Class":         {reason: "A class that does not exist", input: `{ingress: {className: A_B, host: a.b}}`, want: "input.ingress.className: Invalid value"},
-		"Secret":        {reason: "A Secret that does not exist", input: `{ingress: {host: a.b, tls: {secretName: "{title}"}}}`, want: "input.ingress.tls.secretName: Invalid value"},
+		"ParentPort":    {reason: "A port must be at most 65535", input: `{route: {parentRefs: [{name: a, port: 70000}], host: a.b}}`, want: "input.route.parentRefs[0].port: Invalid value"},
+		"ParentSpace":   {reason: "The name of a namespace has no dots", input: `{route: {parentRefs: [{name: a, namespace: a.b}], host: a.b}}`, want: "input.route.parentRefs[0].namespace: Invalid value"},
+		"Section":       {reason: "The name of a listener is in lower case", input: `{route: {parentRefs: [{name: a, sectionName: A}], host: a.b}}`, want: "input.route.parentRefs[0].sectionName: Invalid value"},
+		"Scheme":        {reason: "The scheme is http or https", input: `{route: {` + gateway + `, host: a.b, scheme: ftp}}`, want: "input.route.scheme: Unsupported value"},
+		"Class":         {reason: "The name of a class has no underscore", input: `{ingress: {className: A_B, host: a.b}}`, want: "input.ingress.className: Invalid value"},
+		"Secret":        {reason: "An unknown variable is not part of the name of a Secret", input: `{ingress: {host: a.b, tls: {secretName: "{title}"}}}`, want: "input.ingress.tls.secretName: Invalid value"},
 		"Annotations":   {reason: "Annotations are checked", input: `{ingress: {host: a.b, annotations: {"a b": c}}}`, want: "input.ingress.annotations: Invalid value"},
-		"Budget":        {reason: "A number of pods", input: `{podDisruptionBudget: {maxUnavailable: -1}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value"},
-		"BudgetPercent": {reason: "A percentage", input: `{podDisruptionBudget: {minAvailable: half}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
-		"BudgetBoth":    {reason: "Kubernetes rejects both", input: `{podDisruptionBudget: {minAvailable: 1, maxUnavailable: 1}}`, want: "input.podDisruptionBudget.minAvailable: Forbidden: set maxUnavailable or minAvailable, not both"},
+		"Budget":        {reason: "A number of pods must not be negative", input: `{podDisruptionBudget: {maxUnavailable: -1}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value"},
+		"BudgetPercent": {reason: "A text must be a percentage", input: `{podDisruptionBudget: {minAvailable: half}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetBoth":    {reason: "Kubernetes rejects both fields together", input: `{podDisruptionBudget: {minAvailable: 1, maxUnavailable: 1}}`, want: "input.podDisruptionBudget.minAvailable: Forbidden: set maxUnavailable or minAvailable, not both"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -79,12 +79,12 @@ func TestPublicURL(t *testing.T) {
 	cases := map[string]struct {
 		reason, host, input, want string
 	}{
-		"Inside":     {reason: "Without more a book is reached in the cluster", input: `{}`, want: "http://viewer-sample.default.svc"},
+		"Inside":     {reason: "By default the address is inside the cluster", input: `{}`, want: "http://viewer-sample.default.svc"},
 		"Route":      {reason: "TLS is the default of a route", input: `{route: {host: "{name}.{namespace}.example.com"}}`, want: "https://sample.default.example.com"},
-		"PlainRoute": {reason: "The platform knows better", input: `{route: {host: example.com, scheme: http}}`, want: "http://example.com"},
-		"Ingress":    {reason: "An Ingress sets whether it has TLS", input: `{ingress: {host: example.com}}`, want: "http://example.com"},
-		"TLS":        {reason: "An Ingress sets whether it has TLS", input: `{ingress: {host: example.com, tls: {}}}`, want: "https://example.com"},
-		"Chosen":     {reason: "The MarkdownView chooses", host: "a.example.com", input: `{ingress: {host: example.com}}`, want: "http://a.example.com"},
+		"PlainRoute": {reason: "The Input sets the scheme", input: `{route: {host: example.com, scheme: http}}`, want: "http://example.com"},
+		"Ingress":    {reason: "An Ingress without tls uses HTTP", input: `{ingress: {host: example.com}}`, want: "http://example.com"},
+		"TLS":        {reason: "An Ingress with tls uses HTTPS", input: `{ingress: {host: example.com, tls: {}}}`, want: "https://example.com"},
+		"Chosen":     {reason: "The MarkdownView sets the host", host: "a.example.com", input: `{ingress: {host: example.com}}`, want: "http://a.example.com"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -107,14 +107,14 @@ func TestRouteReady(t *testing.T) {
 	}{
 		"Absent":     {reason: "There is no route yet"},
 		"Unreported": {reason: "No controller has reported", observed: `{metadata: {generation: 2}}`},
-		"Accepted":   {reason: "Both Gateways accept it", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a, namespace: default}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`, want: true},
-		"Deleted":    {reason: "It is being deleted", observed: `{metadata: {generation: 2, deletionTimestamp: "2026-01-02T03:04:05Z"}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`},
+		"Accepted":   {reason: "Both Gateways accept the route", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a, namespace: default}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`, want: true},
+		"Deleted":    {reason: "The route is being deleted", observed: `{metadata: {generation: 2, deletionTimestamp: "2026-01-02T03:04:05Z"}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`},
 		"One":        {reason: "One Gateway has not reported", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}]}}`},
-		"Other":      {reason: "Another listener is not ours", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra}, conditions: [` + yes + `]}]}}`},
-		"Old":        {reason: "The report is about an earlier route", observed: `{metadata: {generation: 3}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`},
-		"Rejected":   {reason: "A Gateway reports why", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: "False", reason: NoMatchingListenerHostname, observedGeneration: 2}]}]}}`, why: "NoMatchingListenerHostname"},
-		"Unresolved": {reason: "A Gateway that cannot reach the Service", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `, {type: ResolvedRefs, status: "False", message: no such Service, observedGeneration: 2}]}]}}`, why: "no such Service"},
-		"Pending":    {reason: "A controller that has not decided", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: Unknown, reason: Pending, observedGeneration: 2}]}]}}`},
+		"Other":      {reason: "The report is about another listener", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra}, conditions: [` + yes + `]}]}}`},
+		"Old":        {reason: "The report is about an earlier generation of the route", observed: `{metadata: {generation: 3}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`},
+		"Rejected":   {reason: "A Gateway rejects the route", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: "False", reason: NoMatchingListenerHostname, observedGeneration: 2}]}]}}`, why: "NoMatchingListenerHostname"},
+		"Unresolved": {reason: "A Gateway cannot resolve the Service", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `, {type: ResolvedRefs, status: "False", message: no such Service, observedGeneration: 2}]}]}}`, why: "no such Service"},
+		"Pending":    {reason: "A Gateway has not decided", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: Unknown, reason: Pending, observedGeneration: 2}]}]}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +128,8 @@ func TestRouteReady(t *testing.T) {
 	}
 }
 
-// TestRoutePort checks that a route goes to the port that a template has changed.
+// TestRoutePort checks that a route uses the port of the Service that a template has
+// changed.
 func TestRoutePort(t *testing.T) {
 	v := settledView()
 	v.input = *decoded[v1beta1.Input](t, `{route: {host: a.b, parentRefs: [{name: a}]}}`)
@@ -151,14 +152,14 @@ func TestBudget(t *testing.T) {
 		input    string
 		want     string
 	}{
-		"None":       {reason: "The Input sets none", replicas: ptr.To[int32](3), input: `{}`},
-		"One":        {reason: "A budget for one pod stops either nobody or everybody", replicas: ptr.To[int32](1), input: `{podDisruptionBudget: {}}`},
-		"Default":    {reason: "One pod at a time may be evicted", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {}}`, want: "max 1"},
-		"Max":        {reason: "The platform chooses", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {maxUnavailable: "50%"}}`, want: "max 50%"},
-		"Min":        {reason: "The platform chooses", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {minAvailable: 1}}`, want: "min 1"},
-		"Autoscaled": {reason: "An autoscaler sets the number of pods", observed: `{spec: {replicas: 3}}`, input: `{podDisruptionBudget: {}}`, want: "max 1"},
-		"ScaledDown": {reason: "An autoscaler sets the number of pods", observed: `{spec: {replicas: 1}}`, input: `{podDisruptionBudget: {}}`},
-		"Unknown":    {reason: "Kubernetes makes one pod by default", input: `{podDisruptionBudget: {}}`},
+		"None":       {reason: "The Input has no podDisruptionBudget", replicas: ptr.To[int32](3), input: `{}`},
+		"One":        {reason: "A budget for one pod would allow either every eviction or none", replicas: ptr.To[int32](1), input: `{podDisruptionBudget: {}}`},
+		"Default":    {reason: "By default, one pod can be unavailable", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {}}`, want: "max 1"},
+		"Max":        {reason: "The Input sets maxUnavailable", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {maxUnavailable: "50%"}}`, want: "max 50%"},
+		"Min":        {reason: "The Input sets minAvailable", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {minAvailable: 1}}`, want: "min 1"},
+		"Autoscaled": {reason: "An autoscaler has set three replicas", observed: `{spec: {replicas: 3}}`, input: `{podDisruptionBudget: {}}`, want: "max 1"},
+		"ScaledDown": {reason: "An autoscaler has set one replica", observed: `{spec: {replicas: 1}}`, input: `{podDisruptionBudget: {}}`},
+		"Unknown":    {reason: "A Deployment has one replica by default", input: `{podDisruptionBudget: {}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +180,7 @@ func TestBudget(t *testing.T) {
 					got += "min " + spec.MinAvailable.String()
 				}
 				if diff := cmp.Diff(v.selector(), spec.Selector.MatchLabels); diff != "" {
-					t.Errorf("the budget is about other pods: -want, +got:\n%s", diff)
+					t.Errorf("selector of the budget: -want, +got:\n%s", diff)
 				}
 			}
 			if got != tc.want {
