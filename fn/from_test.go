@@ -72,7 +72,7 @@ func TestMarkdownsFrom(t *testing.T) {
 		"AutoPresent": {
 			reason: "SUMMARY.md of a ConfigMap is used, not generated",
 			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("book", "")}}, configMaps: map[string]object{"book": data(object{"SUMMARY.md": "- [P](p.md)\n", "p.md": "", "q.md": ""})},
-			want: incomplete + `The book has problems: file "q.md" is not in SUMMARY.md, so that it has no page: add it there or remove it`,
+			want: incomplete + `The book has problems: file "q.md" is not in SUMMARY.md, so it has no page: add it there or remove it`,
 		},
 		"Twice": {
 			reason: "One ConfigMap can be in two folders",
