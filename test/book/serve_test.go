@@ -249,7 +249,7 @@ func (s server) eventually(t *testing.T, log string, ok func() bool) {
 		select {
 		case <-s.exited:
 			if log == "" || !strings.Contains(s.log.String(), log) {
-				t.Fatalf("mdBook has ended: want %q, got:\n%s", log, s.log)
+				t.Fatalf("mdBook exited: want %q, got:\n%s", log, s.log)
 			}
 
 			return
