@@ -164,7 +164,7 @@ func TestObjectIn(t *testing.T) {
 func TestText(t *testing.T) {
 	whole := []byte(strings.Repeat("a page, Seite für Seite: 一ページ目 🎉 ", 4))
 	r := rand.New(rand.NewPCG(1, 2))
-	for length := range len(whole) {
+	for length := range whole {
 		for position := range length {
 			text := bytes.Clone(whole[:length])
 			text[position] ^= 1 << r.IntN(8)
