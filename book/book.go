@@ -149,8 +149,8 @@ func newBook(files Files) *book {
 }
 
 // Check returns the problems of a book. Errors keep mdBook from building the book or
-// from serving a chapter. Warnings are about books that mdBook serves, but hardly as
-// their author wants.
+// from serving a chapter. Warnings are about parts of a book that mdBook ignores or
+// does not serve as their author probably intended.
 func Check(files Files) (errors, warnings Problems) {
 	b := newBook(files)
 	b.checkNames()

@@ -155,10 +155,10 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestRejectedIsNoDearer checks that the most expensive SUMMARY.md costs no more than a
+// TestRejectedCostsNoMore checks that the most expensive SUMMARY.md costs no more than a
 // served book with dead links, within measurement error: a rejected book is checked
 // again at each retry.
-func TestRejectedIsNoDearer(t *testing.T) {
+func TestRejectedCostsNoMore(t *testing.T) {
 	took := func(files Files) time.Duration {
 		least := time.Hour
 		for range 2 {

@@ -235,7 +235,7 @@ func (b *book) warnUnlisted() {
 		listed[c.name] = true
 	}
 	for name, text := range b.files.Markdowns {
-		if !listed[name] { // Those of chapters are already in included.
+		if !listed[name] { // Files that chapters include are already in included.
 			includes(name, text, func(_ int, _, resolved string) { b.included[resolved] = true })
 		}
 	}

@@ -8,8 +8,9 @@ import (
 )
 
 // The files and folders that mdBook 0.4 and 0.5 add to the output. Both fail if a file
-// of the book has the name of such a folder, or a folder that of such a file. A file of
-// the book replaces a file of mdBook. (mdBook 0.5 adds a hash to most of the names.)
+// of the book has the name of such a folder, or a folder of the book has the name of
+// such a file. A file of the book replaces a file of mdBook. (mdBook 0.5 adds a hash to
+// most of the names.)
 var (
 	ownFolders = set("FontAwesome", "FontAwesome/css", "FontAwesome/fonts", "css", "fonts")
 	ownFiles   = set(

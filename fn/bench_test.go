@@ -41,8 +41,7 @@ func servedBook(t testing.TB, size int) *fnv1.RunFunctionRequest {
 	return req
 }
 
-// settle changes a request to that for a MarkdownView with a spec, whose pods serve the
-// book.
+// settle changes a request: the MarkdownView has a spec, and its pods serve the book.
 func settle(t testing.TB, req *fnv1.RunFunctionRequest, spec map[string]any) {
 	t.Helper()
 	xr := req.GetObserved().GetComposite().GetResource()
@@ -198,8 +197,9 @@ func numbers(size int) map[string]any {
 	return all
 }
 
-// TestKeptTextIsShared checks the same for the text that pods serve during a rollout
-// with immutable ConfigMaps, which differs from the text of the spec.
+// TestKeptTextIsShared checks that, during a rollout with immutable ConfigMaps, the
+// response also shares the text that pods still serve, which differs from the text of
+// the spec.
 func TestKeptTextIsShared(t *testing.T) {
 	changed := func(immutable string) *fnv1.RunFunctionRequest {
 		req := servedBook(t, 900<<10)

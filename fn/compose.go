@@ -100,7 +100,8 @@ func compose(v view, o observed) (*desired, problems) {
 	var more field.ErrorList
 	last := o.summary()
 	if f.generatesSummary() && last != "" {
-		// The SUMMARY.md that was generated before is right while nothing has changed.
+		// While nothing has changed, the SUMMARY.md that was generated before is used
+		// again.
 		f.setSummary(last)
 		d, more = composeFiles(v, o, f)
 	}

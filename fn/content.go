@@ -130,7 +130,8 @@ func kept(v view, o observed, d *desired) *composedConfigMap {
 		Data:       maps.Clone(was.Data),
 		BinaryData: was.BinaryData,
 	}
-	// The texts of the function are plain. Do not become the owner of others.
+	// The function writes only plain texts. It must not take the ownership of other
+	// texts.
 	maps.DeleteFunc(cm.Data, func(_, text string) bool { return !plain(text) })
 	cm.Name = v.configMapOf(d.serving)
 	if d.serving != keyConfigMap {

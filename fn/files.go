@@ -195,8 +195,8 @@ func (f *files) check() (field.ErrorList, book.Problems) {
 }
 
 // validateFiles returns the errors that can be found without reading the files. If
-// there are too many files, or they are too large, none is read: to reject a book must
-// cost no more than to compose it.
+// there are too many files, or they are too large, none is read: rejecting a
+// book must not cost more than composing it.
 func (s spec) validateFiles(at *field.Path) field.ErrorList {
 	markdowns, binaries := at.Child("markdowns"), at.Child("binaries")
 	all := len(s.Markdowns) + len(s.Binaries)

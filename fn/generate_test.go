@@ -290,7 +290,7 @@ func oddName(s *sample.Source) string {
 		strings.Repeat("k", 300), strings.Repeat("\n", 100_000))
 }
 
-// odd returns a value that is invalid nearly everywhere.
+// odd returns a value that is invalid for nearly every field.
 func odd(s *sample.Source) *structpb.Value {
 	text := structpb.NewStringValue
 	object := func(name string, v *structpb.Value) *structpb.Value {

@@ -215,7 +215,7 @@ func books(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// elsewhere returns requests for books with content from elsewhere.
+// elsewhere returns requests for books with content from ConfigMaps or an image.
 func elsewhere(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 

@@ -14,8 +14,8 @@ import (
 
 // validateMerged returns the errors of the composed resources after the templates are
 // merged: fields that the API server is certain to reject, and fields that the pods
-// need. Other fields of a template are not validated: the API server knows Kubernetes
-// better, and Crossplane reports what it rejects.
+// need. It does not validate other fields of a template: the API server does, and
+// Crossplane reports its errors.
 func validateMerged(d *desired, f *files, at *field.Path) field.ErrorList {
 	pod := d.deployment.Spec.Template
 	revised := pod.ObjectMeta

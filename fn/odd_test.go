@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// TestOddRequests has a case for every request that once broke a law, or could. Each
+// TestOddRequests has a case for every request that has broken a law, or could. Each
 // case changes the request of a settled MarkdownView.
 func TestOddRequests(t *testing.T) {
 	t.Parallel()

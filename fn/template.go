@@ -51,8 +51,8 @@ func guarded() [][]string {
 	return paths
 }
 
-// validateTemplates returns the errors that the templates have by themselves: unknown
-// fields, values of a wrong type, and texts that would not arrive unchanged.
+// validateTemplates returns the errors that the templates have before they are merged:
+// unknown fields, values of a wrong type, and texts that would not arrive unchanged.
 func validateTemplates(t v1beta1.Templates, at *field.Path) field.ErrorList {
 	errs := validateTemplate[corev1.ConfigMap](t.ConfigMap, at.Child("configMap"))
 	errs = append(errs, validateTemplate[appsv1.Deployment](t.Deployment, at.Child("deployment"))...)

@@ -245,7 +245,7 @@ func validateAllAnnotations(all, some map[string]string, at *field.Path) field.E
 }
 
 // validatePattern returns an error for a pattern that does not begin with the full name
-// of an image. Such a pattern matches nothing, or registries that nobody meant.
+// of an image. Such a pattern matches nothing, or unintended registries.
 func validatePattern(pattern string, at *field.Path) field.ErrorList {
 	name, version := splitPattern(pattern)
 	registry, _, _ := strings.Cut(name, "/")

@@ -83,7 +83,7 @@ type view struct {
 	sent map[string]*observedConfigMap
 }
 
-// logValues identify a view in a log.
+// logValues returns the keys and values that identify a view in a log.
 func (v view) logValues() []any {
 	return []any{"kind", v.Kind, "namespace", v.Metadata.Namespace, "name", v.Metadata.Name}
 }

@@ -63,7 +63,7 @@ func compose(s sources, log *log.Logger) (*book, error) {
 		Observed: &fnv1.State{Composite: &fnv1.Resource{}},
 	}
 	var err error
-	// The kind can have another name.
+	// The XRD of another author may have another kind.
 	req.Observed.Composite.Resource, err = find(s.xr, func(o object) bool {
 		return o.Kind == "MarkdownView" || o.Spec.Markdowns != nil || o.Spec.MarkdownsFrom != nil
 	})

@@ -108,9 +108,9 @@ func Run(ctx context.Context, respond Responder, log Logger, o Options) error {
 }
 
 // gcPercent is how much the heap can grow before the garbage collector runs, in percent
-// of the live heap. Little outlives a call, and the slots limit the live heap: with the
-// default of Go, 100, a small call would spend a fifth of its time on collections of
-// the same few megabytes. The memory limit still applies.
+// of the live heap. Few objects outlive a call, and the slots limit the live heap: with
+// the default of Go, 100, a small call would spend a fifth of its time on collections
+// of the same few megabytes. The memory limit still applies.
 const gcPercent = 250
 
 func run(ctx context.Context, respond Responder, log Logger, o Options, t times) error {

@@ -23,7 +23,7 @@ import (
 const (
 	nodeName = "node-1"
 
-	// BrokenImage is a name of an image that cannot be pulled.
+	// BrokenImage is a part of the name of an image that cannot be pulled.
 	BrokenImage = "broken"
 
 	// startup is how long a container takes to become ready after its pod is bound, so
@@ -33,7 +33,7 @@ const (
 
 // A kubelet simulates a node and the scheduler: it binds pods, sets their status, and
 // removes them when they are deleted, but runs nothing. A pod becomes ready a moment
-// after it was bound unless its image is BrokenImage.
+// after it was bound unless the name of its image contains BrokenImage.
 type kubelet struct {
 	client kubernetes.Interface
 	pods   listers.PodLister

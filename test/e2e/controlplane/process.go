@@ -39,7 +39,7 @@ func (l *launcher) start(cmd *exec.Cmd) error {
 	return <-err
 }
 
-// A process is a component of the control plane. Its output is appexited to a log file,
+// A process is a component of the control plane. Its output is appended to a log file,
 // and it can be started again after it has exited.
 type process struct {
 	name string
