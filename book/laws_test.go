@@ -34,7 +34,7 @@ func TestValidatePath(t *testing.T) {
 		"DotInside":      {"Two names would be one file.", "a/./b.md", `must not contain "." as the name of a folder or file`},
 		"TwoSlashes":     {"Two names would be one file.", "a//b.md", `must not contain "//"`},
 		"TrailingSlash":  {"The name is that of a folder.", "a/", `must be the name of a file: remove the trailing "/"`},
-		"Backslash":      {"A backslash is part of the name on Linux, which nobody wants.", `a\b.md`, `must not contain a backslash: write "/" between folders`},
+		"Backslash":      {"A backslash is part of the name on Linux, and not a separator.", `a\b.md`, `must not contain a backslash: write "/" between folders`},
 		"Newline":        {"A newline is a control character.", "a\nb.md", "must not contain control characters"},
 		"Nul":            {"Linux does not support NUL in names.", "a\x00.md", "must not contain control characters"},
 		"C1":             {"U+0080 to U+009F are control characters too.", "a\u0085.md", "must not contain control characters"},

@@ -131,7 +131,7 @@ func TestBookIsParsedOnce(t *testing.T) {
 			}
 			delete(req.GetObserved().GetResources()[keyDeployment].GetResource().GetFields(), "spec")
 			if parsed := allocated(t, req); parsed < 2*served {
-				t.Errorf("\n%s\nbytes that a call for a new book allocates: want at least %d, got %d, so that this test shows nothing", tc.reason, 2*served, parsed)
+				t.Errorf("\n%s\nbytes that a call for a new book allocates: want at least %d, got %d, so this test shows nothing", tc.reason, 2*served, parsed)
 			}
 		})
 	}

@@ -87,7 +87,7 @@ func TestValidatePattern(t *testing.T) {
 		"AfterHostPort": {reason: "docker.io*:443 also matches docker.io.evil.example:443", pattern: "docker.io*:443/a/b", want: star + "docker.io, *.docker.io, docker.io:* or *"},
 		"BeforeHost":    {reason: "*example.com also matches evilexample.com", pattern: "*example.com/x", want: star + "example.com, *.example.com, example.com:* or *"},
 		"LastLabel":     {reason: "10.0.0.* also matches 10.0.0.evil.example", pattern: "10.0.0.*/x", want: general},
-		"FirstNumber":   {reason: "*.0.0.1 matches addresses of other people", pattern: "*.0.0.1/x", want: general},
+		"FirstNumber":   {reason: "*.0.0.1 matches addresses of other hosts", pattern: "*.0.0.1/x", want: general},
 		"TopDomain":     {reason: "docker.* also matches docker.evil.example", pattern: "docker.*/a/b", want: general},
 		"InnerLabel":    {reason: "eu.*.example.com looks narrower than it would be", pattern: "eu.*.example.com/x", want: general},
 		"PartOfLabel":   {reason: "eu*.example.com also matches eu.evil.example.com", pattern: "eu*.example.com/x", want: general},

@@ -200,7 +200,7 @@ func TestLife(t *testing.T) {
 			want:   want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1, events: []string{"Missing", "Available"}},
 		},
 		{
-			name: "replicas left to others",
+			name: "replicas removed from the spec",
 			change: func() {
 				c.edit(func(spec object) { delete(spec, "replicas") })
 				// Nobody owns the field any more: server-side apply removes it, and the

@@ -21,8 +21,8 @@ import (
 
 type cli struct {
 	XR          string `arg:""           help:"File with a MarkdownView."                                  name:"xr"`
-	Composition string `help:"File with the Composition whose Input the function gets."                    xor:"input"`
-	Input       string `help:"File with the Input that the function gets."                                 xor:"input"`
+	Composition string `help:"File with the Composition that has the Input of the function."               xor:"input"`
+	Input       string `help:"File with the Input of the function."                                        xor:"input"`
 	Port        int    `default:"3000"   help:"Port on localhost for the book."`
 	MDBook      string `default:"mdbook" help:"Command that runs mdBook in the current folder, as one process." name:"mdbook"`
 }
@@ -153,6 +153,6 @@ func (m *mdbook) stop() {
 }
 
 func main() {
-	ctx := kong.Parse(&cli{}, kong.Description("Serves the book of a MarkdownView from a file, and follows the file."))
+	ctx := kong.Parse(&cli{}, kong.Description("Serves the book of a MarkdownView from a file, and serves it again when the file changes."))
 	ctx.FatalIfErrorf(ctx.Run())
 }

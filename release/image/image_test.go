@@ -87,7 +87,7 @@ func TestDescribeDiffers(t *testing.T) {
 		"Port":       {reason: "Tools read the ports of an image.", change: func(c *v1.Config) { c.ExposedPorts = nil }},
 		"Label":      {reason: "Registries read labels.", change: func(c *v1.Config) { c.Labels = nil }},
 		"Volume":     {reason: "A volume is writable.", change: func(c *v1.Config) { c.Volumes = map[string]struct{}{"/tmp": {}} }},
-		"WorkingDir": {reason: "Relative paths depend on it.", change: func(c *v1.Config) { c.WorkingDir = "/tmp" }},
+		"WorkingDir": {reason: "Relative paths depend on the working directory.", change: func(c *v1.Config) { c.WorkingDir = "/tmp" }},
 		"StopSignal": {reason: "The function drains on SIGTERM only.", change: func(c *v1.Config) { c.StopSignal = "SIGKILL" }},
 		"Health":     {reason: "There is no shell to run a check.", change: func(c *v1.Config) { c.Healthcheck = &v1.HealthConfig{} }},
 		"Path":       {reason: "BuildKit writes the default PATH, Buildah does not.", change: func(c *v1.Config) { c.Env = []string{"PATH=/bin"} }, same: true},

@@ -218,7 +218,7 @@ func LiveReload(k *kit) {
 // large adds 900 KB in 450 chapters to a book.
 func large(s map[string]any) {
 	summary := s["markdowns"].(map[string]any)["SUMMARY.md"].(string)
-	text := strings.Repeat("All work and no play makes a long page. ", 50)
+	text := strings.Repeat("This sentence is here to fill the page. ", 50)
 	for i := range 450 {
 		name := fmt.Sprintf("long-%d.md", i)
 		file(name, fmt.Sprintf("# Long %d\n\n%s\n", i, text))(s)

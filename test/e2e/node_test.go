@@ -27,12 +27,12 @@ func Served(k *kit) {
 	k.apply(book(small))
 	k.settle(small)
 	k.Logf("a book of one page is healthy after %s", time.Since(begin).Round(100*time.Millisecond))
-	text := strings.Repeat("All work and no play makes a long page. ", 20) + "\n\n"
+	text := strings.Repeat("This sentence is here to fill the page. ", 20) + "\n\n"
 	k.apply(book(large, file("page.md", "# Page\n\n"+strings.Repeat(text, 900<<10/len(text)))))
 	k.settle(large)
 
 	k.served(small, "Page")
-	k.served(large, "All work and no play")
+	k.served(large, "fill the page")
 	k.Log(k.kubectl("get", "pods", "--output=custom-columns=POD:.metadata.name,CREATED:.metadata.creationTimestamp,READY:.status.conditions[?(@.type=='Ready')].lastTransitionTime"))
 	for _, e := range k.eventsOf("Pulled") {
 		k.Logf("%s: %s", e.InvolvedObject.Name, e.Message)
