@@ -120,9 +120,8 @@ func TestCheckNames(t *testing.T) {
 	})
 }
 
-// TestHostile checks that text that nobody writes by hand costs no more than ordinary
-// text: eight times the text takes eight times as long. Quadratic work would take 64
-// times as long.
+// TestHostile checks that hostile text costs no more than ordinary text: eight times
+// the text takes eight times as long. Quadratic work would take 64 times as long.
 func TestHostile(t *testing.T) {
 	for _, unit := range []string{
 		"[", "![", "[a](", "[a](<b", "[a](b \"", "[a](b 'c\n", "[a]", "[a][b] ", "[a]: b\n", "[a]: b\n[a]\n", "[[a](b)", "]:", "](a", "=", "src=", " src='", " href=\"",

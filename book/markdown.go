@@ -15,8 +15,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// goldmark takes quadratic time for some texts that nobody writes by hand, and recurses
-// as deep as blocks are nested. These limits keep its cost linear.
+// goldmark takes quadratic time for some unusual texts, and recurses as deep as blocks
+// are nested. These limits keep its cost linear.
 const (
 	// maxNesting is how many quotes and lists one line can open.
 	maxNesting = 32

@@ -15,7 +15,7 @@ const composedManager = "apiextensions.crossplane.io/composed"
 // needed, so they stay encoded until they are read.
 type managers struct{ encoded wire.Entry }
 
-// A managedField is a field of a Deployment of which the function reads the owner.
+// A managedField is a field of a Deployment whose owners the function reads.
 type managedField int
 
 const (

@@ -40,7 +40,7 @@ func testMain(m *testing.M) int {
 
 // A process is a function that runs in a process of its own.
 type process struct {
-	running
+	testServer
 
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -49,7 +49,7 @@ type process struct {
 // start runs the function without TLS until the test ends.
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{running: running{log: &syncBuffer{}}, exited: make(chan struct{})}
+	p := &process{testServer: testServer{log: &syncBuffer{}}, exited: make(chan struct{})}
 	p.cmd = exec.Command(binary, append([]string{"--insecure", "--address=localhost:0", "--metrics-address=localhost:0"}, args...)...)
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stderr = p.log

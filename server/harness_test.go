@@ -37,8 +37,8 @@ func echo(request []byte) (fn.Response, error) {
 	return fn.Response{Parts: [][]byte{request[:half], request[half:]}}, nil
 }
 
-// A running is a server, in this process or in one of its own.
-type running struct {
+// A testServer is a server, in this process or in a separate one.
+type testServer struct {
 	address string
 	metrics string
 	log     *syncBuffer
@@ -48,7 +48,7 @@ type running struct {
 }
 
 // serve serves the function with mTLS on free ports until the test ends.
-func serve(t *testing.T, respond Responder, tm times) *running {
+func serve(t *testing.T, respond Responder, tm times) *testServer {
 	t.Helper()
 	dir := t.TempDir()
 	ca := newCA(t)
@@ -60,14 +60,14 @@ func serve(t *testing.T, respond Responder, tm times) *running {
 }
 
 // serveFrom is serve with certificates from dir.
-func serveFrom(t *testing.T, dir string, respond Responder, tm times) *running {
+func serveFrom(t *testing.T, dir string, respond Responder, tm times) *testServer {
 	t.Helper()
 	if tm.idle == 0 {
 		tm.idle = patience
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	r := &running{log: &syncBuffer{}, stop: cancel, done: done}
+	r := &testServer{log: &syncBuffer{}, stop: cancel, done: done}
 	go func() {
 		done <- run(ctx, respond, NewLogger(r.log, true), Options{
 			Network:            "tcp",
@@ -84,7 +84,7 @@ func serveFrom(t *testing.T, dir string, respond Responder, tm times) *running {
 }
 
 // listening waits until the server listens, and reads the addresses from its log.
-func (r *running) listening(t *testing.T) {
+func (r *testServer) listening(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -96,12 +96,12 @@ func (r *running) listening(t *testing.T) {
 }
 
 // creds returns the credentials of a client that the server trusts.
-func (r *running) creds(t *testing.T) credentials.TransportCredentials {
+func (r *testServer) creds(t *testing.T) credentials.TransportCredentials {
 	t.Helper()
 	return credentials.NewTLS(r.client(t))
 }
 
-func (r *running) client(t *testing.T) *tls.Config {
+func (r *testServer) client(t *testing.T) *tls.Config {
 	t.Helper()
 	return r.ca.client(t, r.ca, time.Now().Add(time.Hour))
 }
@@ -144,7 +144,7 @@ func tryCall(t *testing.T, address string, creds credentials.TransportCredential
 }
 
 // get returns the status code and the body at a path of the metrics port.
-func (r *running) get(t *testing.T, path string) (int, string) {
+func (r *testServer) get(t *testing.T, path string) (int, string) {
 	t.Helper()
 	rsp, err := http.Get("http://" + r.metrics + path)
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *running) get(t *testing.T, path string) (int, string) {
 }
 
 // metric returns the value of a sample.
-func (r *running) metric(t *testing.T, sample string) float64 {
+func (r *testServer) metric(t *testing.T, sample string) float64 {
 	t.Helper()
 	_, text := r.get(t, "/metrics")
 	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(sample) + ` (.*)$`).FindStringSubmatch(text)

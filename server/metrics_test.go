@@ -65,7 +65,7 @@ func TestMetricsIdleTimeout(t *testing.T) {
 }
 
 // connect opens a connection to the metrics port.
-func (r *running) connect(t *testing.T) net.Conn {
+func (r *testServer) connect(t *testing.T) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", r.metrics)
 	if err != nil {

@@ -265,7 +265,7 @@ func TestRollingPairFailsNoCall(t *testing.T) {
 	l.end(t)
 }
 
-func addresses(servers ...*running) resolver.State {
+func addresses(servers ...*testServer) resolver.State {
 	s := resolver.State{}
 	for _, r := range servers {
 		s.Endpoints = append(s.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: r.address, ServerName: "localhost"}}})

@@ -363,9 +363,10 @@ func (d *decoder) isDirective(name string) bool {
 	return d.mode == Patch && strings.HasPrefix(name, "$")
 }
 
-// directive reports a directive, except for those that people write. kubectl computes
-// the others, for the order of lists: with them, the result of a merge depends on the
-// order in which Go iterates over a map, and some values cause a panic.
+// directive reports a directive other than $patch and $retainKeys, or with an invalid
+// value. kubectl computes the other directives for the order of lists: with them, the
+// result of a merge depends on the order in which Go iterates over a map, and some
+// values cause a panic.
 func (d *decoder) directive(e Entry) {
 	switch e.Key {
 	case "$patch":

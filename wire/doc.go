@@ -39,7 +39,7 @@
 //	}
 //
 // Generated code decodes all of it into a tree of Go values, even managedFields,
-// which nobody reads. This package has no such tree: Decode reads the fields that a
+// which are rarely needed. This package has no such tree: Decode reads the fields that a
 // Go type declares with JSON tags and skips the others, and strings share the memory
 // of the request. A Writer writes the fields of Go values in the order of their
 // names, so that equal values give equal bytes.

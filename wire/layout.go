@@ -32,8 +32,8 @@ type layout struct {
 	// fields is sorted by name.
 	fields []jsonField
 
-	// custom is whether the struct has a JSON form of its own. Of the types that are
-	// read and written, only structs have one.
+	// custom is whether the struct has a JSON form of its own. Only structs have one,
+	// not the other types that are read and written.
 	custom bool
 }
 

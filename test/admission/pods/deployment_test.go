@@ -15,7 +15,7 @@ import (
 )
 
 // deployment returns the Deployment that Crossplane v2.4 creates for a function with a
-// DeploymentRuntimeConfig, as far as its pods are concerned. The code of Crossplane
+// DeploymentRuntimeConfig, with the fields that affect its pods. The code of Crossplane
 // cannot be imported:
 // https://github.com/crossplane/crossplane/blob/v2.4.0/internal/controller/pkg/runtime/runtime.go#L338
 // The kind job of CI runs Crossplane itself, in a namespace that enforces the
