@@ -22,7 +22,7 @@ var (
 		"highlight.css", "highlight.js", "index.html", "mark.min.js", "print.html", "searcher.js", "searchindex.js",
 		"searchindex.json", "toc.html", "toc.js", "tomorrow-night.css",
 	)
-	// replaceable are the files that people replace on purpose.
+	// replaceable are the files that users may replace on purpose.
 	replaceable = set(".nojekyll", "404.html", "favicon.png", "favicon.svg")
 )
 

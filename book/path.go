@@ -18,7 +18,8 @@ const (
 	maxPath = 1024
 	// maxSegment is NAME_MAX of Linux.
 	maxSegment = 255
-	// maxDepth is how many segments a path can have. mdBook nests a list as deep.
+	// maxDepth is how many segments a path can have. mdBook nests a list to the same
+	// depth.
 	maxDepth = 32
 )
 

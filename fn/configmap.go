@@ -7,7 +7,8 @@ import (
 )
 
 // A composedConfigMap is a ConfigMap whose binary files stay in base64, as in the
-// request and the response: decoding and encoding a megabyte would take most of a call.
+// request and the response: decoding and encoding a megabyte would take most of the
+// time of a call.
 type composedConfigMap struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

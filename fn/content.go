@@ -130,8 +130,7 @@ func kept(v view, o observed, d *desired) *composedConfigMap {
 		Data:       maps.Clone(was.Data),
 		BinaryData: was.BinaryData,
 	}
-	// The function writes only plain texts. It must not take the ownership of other
-	// texts.
+	// The function writes only plain texts. It must not take ownership of other texts.
 	maps.DeleteFunc(cm.Data, func(_, text string) bool { return !plain(text) })
 	cm.Name = v.configMapOf(d.serving)
 	if d.serving != keyConfigMap {

@@ -12,7 +12,7 @@ import (
 
 var (
 	// patternRegistry matches the registry of a pattern. A "*" anywhere else would
-	// match registries of other people: "docker.io*" matches docker.io.evil.example,
+	// match unrelated registries: "docker.io*" matches docker.io.evil.example,
 	// "*example.com" evilexample.com, and "10.0.0.*" 10.0.0.evil.example. A name that
 	// ends in a number is an IP address, which has no subdomains.
 	patternRegistry = regexp.MustCompile(`^(\*|\[[\da-fA-F:]+\]|[\w.-]+|\*\.[\da-zA-Z.-]*[a-zA-Z][\da-zA-Z-]*)(:(\*|\d+))?$`)

@@ -18,7 +18,7 @@ const annotationRevision = "markdownview.fn.crossplane.io/revision"
 // content of other ConfigMaps and a pod template, as they are encoded.
 //
 // The hash need not be cryptographic: only the author of a book could make two texts
-// with the same hash. SHA-256 of a large book would take a fifth of a call.
+// with the same hash. SHA-256 of a large book would take a fifth of the time of a call.
 //
 // It includes whether SUMMARY.md is generated: compose reuses a SUMMARY.md of the same
 // revision, and must not reuse one that somebody wrote.

@@ -77,7 +77,7 @@ func (w *Writer) object(l *layout, from unsafe.Pointer) {
 
 // An encoder writes a field that holds a Value, from a Go value of one type. There is
 // one for each type, which uses the offsets of fields: reflection on all the fields
-// that are not set would take most of a call.
+// that are not set would take most of the time of a call.
 type encoder func(w *Writer, number protowire.Number, from unsafe.Pointer)
 
 // encoderOf returns the encoder of a type.
