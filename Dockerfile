@@ -1,9 +1,9 @@
-# The runtime image of the function: only the binary. It opens no connections, so it
-# needs no CA certificates, and it writes no files.
+# The runtime image of the function contains only the binary. The function opens no
+# connections, so it needs no CA certificates, and it writes no files.
 #
-# `make xpkg` builds the same image from this file, without Docker: files, user and
-# entrypoint are those of the last stage, and releases are built with the Go version
-# of the first. `make runtime` builds the binary.
+# `make xpkg` builds the same image without Docker: it reads the files, the user and the
+# entrypoint from the last stage, and the Go version of releases from the first.
+# `make runtime` builds the binary.
 FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26.11 AS build
 ARG TARGETARCH
 WORKDIR /src
@@ -16,8 +16,8 @@ FROM scratch
 COPY --from=build --chmod=0555 /function-markdownview /function-markdownview
 # gRPC, and HTTP for metrics and probes.
 EXPOSE 9443 8080
-# Any user works; by default Crossplane sets 2000. With a number "runAsNonRoot" works
-# in pods that set no user.
+# The function runs as any user. Crossplane sets 2000 by default. A numeric user is
+# required for runAsNonRoot in pods without runAsUser.
 USER 65532:65532
 LABEL org.opencontainers.image.title="function-markdownview" \
       org.opencontainers.image.description="Crossplane composition function that serves the Markdown of a MarkdownView as a web book" \

@@ -1,21 +1,22 @@
-# Everything here needs Go, make and git only: tools are built from their own Go
-# modules below test/tools, into $(BIN).
+# Most targets need only Go, make and git: tools are built from their own Go modules in
+# test/tools, into $(BIN).
 BIN := $(CURDIR)/.bin
 DIST := dist
 ARCHS := amd64 arm64
 VERSION ?= $(shell git describe --tags --always --dirty)
 UPSTREAM := xpkg.crossplane.io/crossplane-contrib
-# One set of flags for tools, tests and the linter, so that a package is compiled once.
+# All tools, tests and the linter are built with the same flags, so each package is
+# compiled once.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
-# Where clusters pull the packages from, if that is not where they are pushed. The
-# configuration names the function there.
+# The registry that clusters pull the packages from, if they are pushed to another one.
+# The configuration refers to the function there.
 PULL_REGISTRY ?= $(or $(REGISTRY),$(UPSTREAM))
 # Releases are built with one Go release, so that a digest does not depend on the
 # installed Go.
 RELEASE_GO := $(shell sed -n 's|^FROM .*/golang:\([0-9.]*\).*|go\1|p' Dockerfile)
-# Nothing in the environment changes the binary. Tracing of grpc-go is left out: it
-# needs templates, which the linker cannot drop.
+# The environment does not change the binary. grpcnotrace removes tracing from grpc-go,
+# which uses text/template, with which the linker cannot remove unused methods.
 RELEASE_BUILD = GOFLAGS= GOEXPERIMENT= GOFIPS140=off GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) \
 	go build -trimpath -buildvcs=false -tags grpcnotrace -ldflags '-s -w'
 FUNCTION_PACKAGES := $(ARCHS:%=$(DIST)/function-markdownview-linux-%.xpkg)
@@ -27,8 +28,8 @@ NODE ?= $(shell unshare --net --mount --pid --fork true 2>/dev/null && command -
 export NODE
 NODE_PARTS := containerd containerd-shim-runc-v2 coredns kubelet kube-proxy kube-scheduler debian mdbook-trixie
 
-# An existing cluster (E2E_KUBECONFIG) needs none of the parts of a control plane,
-# and the commands of the README run on the control plane of "make up" only.
+# With an existing cluster (E2E_KUBECONFIG), the binaries of a control plane are not
+# needed. test/readme.sh does not run there: it needs the control plane of "make up".
 CONTROL_PLANE := $(addprefix $(BIN)/,crossplane kubectl $(if $(E2E_KUBECONFIG),,crossplane-core etcd kube-apiserver kube-controller-manager \
 	$(if $(filter real,$(NODE)),$(NODE_PARTS)))) \
 	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
@@ -39,8 +40,8 @@ help: ## Show the targets.
 
 ##@ Try it
 
-# A crossplane on the PATH is used if it is a CLI that can render with the engine
-# built here. The engine is Crossplane itself.
+# A crossplane on the PATH is used if it can render with --crossplane-binary, which is
+# Crossplane itself, built here.
 CROSSPLANE := $(shell crossplane composition render --help 2>/dev/null | grep -q -e --crossplane-binary && command -v crossplane || echo $(BIN)/crossplane)
 
 .PHONY: render
@@ -56,8 +57,8 @@ up: $(CONTROL_PLANE) ## Start a cluster with Crossplane and the function. NODE=s
 down: ## Stop the cluster of "make up".
 	@$(BIN)/controlplane down .
 
-# XR is the file with the MarkdownView, COMPOSITION or INPUT one with the Input of the
-# function, PORT where the book is served, and MDBOOK the command that runs mdBook.
+# XR is the file with the MarkdownView. COMPOSITION or INPUT is a file with the Input of
+# the function. PORT is the port of the book. MDBOOK is the command that runs mdBook.
 XR ?= example/xr.yaml
 
 .PHONY: preview
@@ -82,8 +83,8 @@ generate: build $(BIN)/controller-gen $(BIN)/crossplane $(BIN)/crossplane-core #
 
 MODULES := . release $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 
-# Code is generated into another folder and compared, so that uncommitted changes
-# do not count as drift.
+# Code is generated into a temporary folder and compared with the working tree, which
+# may have uncommitted changes.
 .PHONY: lint
 lint: $(addprefix $(BIN)/,actionlint controller-gen golangci-lint) ## Run the linters on every module and workflow, and check that generated code is up to date.
 	$(BIN)/actionlint
@@ -103,10 +104,9 @@ RACE := $(shell command -v $$(go env CC) >/dev/null && echo -race)
 test: ## Run the unit tests.
 	$(if $(RACE),CGO_ENABLED=1 )go test -timeout 30m $(RACE) ./...
 
-# FUZZTIME is a duration or a count such as 1000x. "make test" runs every target with its
-# seeds, and the workflow Fuzz fuzzes every week. An input that fails is kept in
-# testdata/fuzz beside the test, where every later run tries it again. Only such inputs
-# are minimized.
+# FUZZTIME is a duration or a count such as 1000x. "make test" runs every fuzz target
+# with its seeds, and the workflow Fuzz runs every week. A failing input is minimized and
+# written to testdata/fuzz beside the test. Every later run of the tests uses it too.
 FUZZTIME ?= 1m
 
 .PHONY: fuzz
@@ -119,8 +119,8 @@ fuzz: ## Fuzz each target for FUZZTIME (1m).
 		done; \
 	done
 
-# Everything that must pass before a change is merged, cheapest first. The GitHub
-# workflow runs one job for each line of "make steps".
+# The checks that must pass before a change is merged, the fastest first. The workflow CI
+# runs one job for each line of "make steps".
 define STEPS
 lint
 test
@@ -135,7 +135,7 @@ endef
 export STEPS
 
 .PHONY: ci
-ci: ## Run everything that must pass before a change is merged.
+ci: ## Run all checks that must pass before a change is merged.
 	@set -e; echo "$$STEPS" | while read -r step; do \
 		start=$$(date +%s); echo "=== make $$step"; \
 		$(MAKE) --no-print-directory $$step </dev/null; \
@@ -148,9 +148,9 @@ steps:
 
 ##@ Test with Kubernetes, Crossplane and mdBook
 
-# The test cache does not notice changes outside of the module, hence -count=1. Of
-# a rendered XR, which is the first document, only the part of the spec that
-# Crossplane adds is there.
+# -count=1, because the test cache ignores changes outside of the module. The rendered
+# XR, which is the first document, has only the part of the spec that Crossplane adds,
+# so the required field markdowns is added.
 .PHONY: test-admission
 test-admission: $(BIN)/crossplane ## Test that Kubernetes and Crossplane accept MarkdownViews, pods, packages and examples, and reject errors.
 	find package example -name '*.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -not -path 'example/rendered/*' -exec test/validate.sh {} +
@@ -166,7 +166,7 @@ test-packages: xpkg $(BIN)/cyclonedx-gomod ## Test the packages: content, push a
 	BIN='$(BIN)' release/reproduce.sh
 	BIN='$(BIN)' DIST='$(abspath $(DIST))' release/dockerfile.sh
 
-# The books and SUMMARY.md files that are generated, and where the random ones begin.
+# BOOKS is the number of generated books and SUMMARY.md files, and SEED the first seed.
 test-book: export BOOKS ?= 200
 test-book: export SEED ?= 1
 
@@ -187,8 +187,8 @@ e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics $(if 
 ##@ Measure
 
 # CASES is a regular expression of the cases to measure, such as 900 or steady. With
-# it, docs/benchmark.md is not written. With BASE, micro-benchmarks are run ROUNDS
-# times for BENCHTIME each.
+# CASES, docs/benchmark.md is not written. With BASE, the Go benchmarks run ROUNDS times
+# for BENCHTIME each.
 CASES ?=
 ROUNDS ?= 8
 BENCHTIME ?= 0.3s
@@ -211,9 +211,10 @@ load: export KIB ?= 0
 load: ## Create N MarkdownViews (500) with KIB KiB of text (0) at once, and write a column of docs/capacity.md.
 	E2E_LOAD=$(CURDIR)/docs/capacity.md $(MAKE) e2e RUN=Load NODE=simulated TIMEOUT=$$((25 + $(N) / 50))m
 
-# A full run takes an hour; SINCE mutates only the lines that changed since a commit.
+# A full run takes an hour. With SINCE, only lines that changed since that commit are
+# mutated.
 .PHONY: mutation
-mutation: $(BIN)/gremlins ## Break package fn in many ways, in the lines changed since SINCE, and report what its tests do not notice.
+mutation: $(BIN)/gremlins ## Run mutation tests of package fn, in the lines changed since SINCE, and report mutants that its tests do not detect.
 	$(BIN)/gremlins unleash --workers 1 --timeout-coefficient 40 --output-statuses lct $(if $(SINCE),--diff $(SINCE)) ./fn
 
 ##@ Release, without Docker
@@ -226,7 +227,7 @@ runtime: # Builds the binary of the runtime image for GOARCH, as OUT.
 .PHONY: xpkg
 xpkg: $(FUNCTION_PACKAGES) $(CONFIGURATION_PACKAGE) ## Build the packages and their SBOMs into dist.
 
-# A file is moved to its place when it is complete: another make may run too.
+# A file is moved to its place when it is complete: two runs of make do not conflict.
 $(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/release FORCE
 	@mkdir -p $(DIST)/linux-$*
 	@set -e; new=$$(mktemp -d $(DIST)/linux-$*/new.XXXXXX); trap "rm -r $$new" EXIT; set -x; \
@@ -271,19 +272,18 @@ push: xpkg ## Push both packages and the SBOMs to REGISTRY, with the tag VERSION
 	@$(BIN)/release digest $(REGISTRY)/function-markdownview:$(VERSION)
 	@$(BIN)/release digest $(REGISTRY)/configuration-markdownview:$(VERSION)
 
-# It compresses what becomes part of a package, so it is built with the Go of
-# releases too.
+# It compresses layers of a package, so it is also built with the Go version of releases.
 $(BIN)/release: $(wildcard release/*.go release/*/*.go) release/go.mod release/go.sum
 	cd release && GOTOOLCHAIN=$(RELEASE_GO) go build -ldflags '-s -w' -o $(BIN)/release .
 
 # Tools. A binary is rebuilt when its module changes.
 
 TOOL_LDFLAGS := -s -w
-# The RBAC manager serves metrics on :8080 and has no flag to say otherwise, so
-# two control planes on one machine would collide.
+# The RBAC manager serves metrics on :8080 and has no flag to change that, so two control
+# planes on one machine would conflict.
 $(BIN)/crossplane-core: TOOL_LDFLAGS += -X sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=0
-# A package names the Crossplane versions that it works with, so Crossplane must
-# know its own version.
+# A package specifies the Crossplane versions that it supports, so Crossplane must have
+# a version.
 $(BIN)/crossplane-core: TOOL_LDFLAGS += -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(shell \
 	sed -n 's|^[[:space:]]*github.com/crossplane/crossplane/v2 \(v[^ ]*\).*|\1|p' test/tools/crossplane/go.mod)
 

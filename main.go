@@ -24,7 +24,7 @@ type cli struct {
 	TLSCertsDir        string        `env:"TLS_SERVER_CERTS_DIR"                                         help:"Directory with the server's tls.crt and tls.key, and the ca.crt of clients."`
 	Insecure           bool          `help:"Serve without mTLS. For development only."`
 	MaxRecvMessageSize int           `default:"16"                                                       env:"FUNCTION_MARKDOWNVIEW_MAX_RECV_MESSAGE_SIZE"                                  help:"Size of the largest request, in MiB."`
-	TTL                time.Duration `default:"0s"                                                       help:"How long a response may be cached, after which Crossplane calls again; 0 to wait for a change." name:"ttl"`
+	TTL                time.Duration `default:"0s"                                                       help:"How long Crossplane may cache a response before it calls again; 0 means until something changes." name:"ttl"`
 	MetricsAddress     string        `default:":8080"                                                    help:"Address of the HTTP server for /metrics, /livez and /readyz; empty for none."`
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// Summary writes a SUMMARY.md that lists every Markdown file of the book by its path:
-// the README.md or index.md of a folder first, as the chapter that holds the others.
-// The title is the first heading of a file, or its name. Left out is what mdBook
-// could not serve together with the others: Check warns of that.
+// Summary returns a SUMMARY.md that lists every Markdown file of the book by its path:
+// the README.md or index.md of a folder first, as the parent chapter of the others. The
+// title is the first heading of a file, or its name. Files that mdBook could not serve
+// together with the others are omitted: Check warns about them.
 func Summary(files Files) string {
 	root := &folder{}
 	for _, name := range listable(files) {
@@ -30,18 +30,18 @@ func Summary(files Files) string {
 	return out.String()
 }
 
-// listable returns the files that can be chapters together, by path.
+// listable returns the files that can be chapters together, sorted by path.
 func listable(files Files) []string {
 	var names []string
-	taken := map[string]bool{} // Pages, files and folders of the output.
+	used := map[string]bool{} // Pages, files and folders of the output.
 	folders := func(name string) {
-		for folder := path.Dir(name); folder != "." && !taken[folder]; folder = path.Dir(folder) {
-			taken[folder] = true
+		for folder := path.Dir(name); folder != "." && !used[folder]; folder = path.Dir(folder) {
+			used[folder] = true
 		}
 	}
 	for _, name := range files.Binaries {
 		if ValidatePath(name) == nil {
-			taken[name] = true
+			used[name] = true
 			folders(name)
 		}
 	}
@@ -51,7 +51,7 @@ func listable(files Files) []string {
 		}
 		folders(name)
 		if !isMarkdown(name) {
-			taken[name] = true
+			used[name] = true
 		} else if name != summaryName {
 			names = append(names, name)
 		}
@@ -60,14 +60,14 @@ func listable(files Files) []string {
 
 	return slices.DeleteFunc(names, func(name string) bool {
 		page := Page(name)
-		out := taken[page] || page == "404.html" || page == "print.html" || unreachable(page) != "" || inOwnFile(name)
-		taken[page] = taken[page] || !out
+		out := used[page] || page == "404.html" || page == "print.html" || unreachable(page) != "" || inOwnFile(name)
+		used[page] = used[page] || !out
 
 		return out
 	})
 }
 
-// inOwnFile is true where a folder has the name of a file of mdBook.
+// inOwnFile returns whether a folder in the path has the name of a file of mdBook.
 func inOwnFile(name string) bool {
 	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
 		if ownFiles[folder] {
@@ -78,21 +78,22 @@ func inOwnFile(name string) bool {
 	return false
 }
 
-// byPath sorts a/b before a-b.
+// byPath compares paths folder by folder, so that a/b comes before a-b.
 func byPath(a, b string) int {
 	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }
 
 func isIndex(name string) bool { return path.Base(Page(name)) == "index.html" }
 
-// A folder of chapters.
+// A folder is a folder of chapters.
 type folder struct {
 	name     string
 	index    string
-	children []*folder // A file is a folder that has an index alone.
+	children []*folder // A file is a folder with only an index.
 }
 
-// add a file below its path relative to the folder. Files come sorted.
+// add adds a file at its path relative to the folder. Files must be added in their
+// order.
 func (f *folder) add(name, relative string) {
 	first, rest, nested := strings.Cut(relative, "/")
 	switch {
@@ -121,7 +122,7 @@ func (f *folder) write(out *strings.Builder, files Files, depth int) {
 	}
 }
 
-// writeItem writes a chapter, or a draft for a folder that has none.
+// writeItem writes a chapter, or a draft chapter for a folder without one.
 func writeItem(out *strings.Builder, files Files, depth int, name, fallback string) {
 	if name != "" {
 		if fallback == "" {
@@ -137,7 +138,7 @@ func writeItem(out *strings.Builder, files Files, depth int, name, fallback stri
 
 var plain = regexp.MustCompile(`^[-._/\pL\pN]*$`)
 
-// destination writes a path so that it is read as it is.
+// destination returns a path as a link destination that Markdown reads unchanged.
 func destination(name string) string {
 	if plain.MatchString(name) {
 		return name
@@ -165,10 +166,10 @@ const (
 	maxTitle = 120
 )
 
-// attributes are those that mdBook reads at the end of a heading.
+// attributes matches the attributes that mdBook reads at the end of a heading.
 var attributes = regexp.MustCompile(`\s*\{[^{}]*\}$`)
 
-// title returns the text of the first heading.
+// title returns the text of the first heading, or an empty string.
 func title(markdown string) string {
 	if len(markdown) > maxHead {
 		markdown = markdown[:maxHead]
@@ -213,7 +214,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// writeText writes what a reader would read of an inline node, not of its children.
+// writeText writes the text of an inline node, without its children.
 func writeText(out *strings.Builder, n ast.Node, source []byte) {
 	switch n := n.(type) {
 	case *ast.Text:

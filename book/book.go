@@ -1,11 +1,11 @@
-// Package book knows what mdBook makes of a set of files: which of them are
-// chapters, which books mdBook ends on or does not serve in full, and what a person
-// would not want. It was written against mdBook 0.4.48 and 0.5.4, and test/book
-// compares it with both.
+// Package book predicts what mdBook does with a set of files: which of them are
+// chapters, which books mdBook cannot build or serves only in part, and which problems
+// it ignores. It was written for mdBook 0.4.48 and 0.5.4, and test/book compares it with
+// both.
 //
-// The same files give the same result. The cost is linear in the size of the files,
-// also where they were written to be expensive. What was read in a SUMMARY.md is kept
-// for the next call.
+// The same files give the same result. The cost is linear in the size of the files, even
+// if somebody wrote them to be expensive. The package caches parsed SUMMARY.md files for
+// later calls.
 package book
 
 import (
@@ -17,7 +17,7 @@ import (
 // summaryName is the file that lists the chapters.
 const summaryName = "SUMMARY.md"
 
-// Files are the files of a book, by their path below the folder of SUMMARY.md.
+// Files are the files of a book, by their path relative to the folder of SUMMARY.md.
 type Files struct {
 	// Markdowns are the contents of the text files, by name. They need not be Markdown.
 	Markdowns map[string]string
@@ -27,17 +27,17 @@ type Files struct {
 	Shared map[string]bool
 }
 
-// A Problem of a book.
+// A Problem is an error or a warning about a book.
 type Problem struct {
 	// File is the name of the file that has the problem.
 	File string
-	// Line of the file, from 1 on. 0 is the file as a whole.
+	// Line is the line in the file, counted from 1. 0 means the file as a whole.
 	Line int
 	// Message describes the problem and how to fix it.
 	Message string
 }
 
-// String is "SUMMARY.md line 7: message".
+// String returns "SUMMARY.md line 7: message".
 func (p Problem) String() string {
 	switch {
 	case p.File == "":
@@ -52,13 +52,13 @@ func (p Problem) String() string {
 // maxProblems is how many problems are described. A book can have a million.
 const maxProblems = 20
 
-// Problems are the first problems that were found, and the number of the others.
+// Problems are the first problems of a book, and the number of the others.
 type Problems struct {
 	First []Problem
 	More  int
 }
 
-// Lines has one line for each problem, and one for the number of the others.
+// Lines returns one line for each problem, and one for the number of the others.
 func (p Problems) Lines() []string {
 	var lines []string
 	for _, problem := range p.First {
@@ -71,10 +71,11 @@ func (p Problems) Lines() []string {
 	return lines
 }
 
-// String is the lines, separated by "; ".
+// String returns the lines, separated by "; ".
 func (p Problems) String() string { return strings.Join(p.Lines(), "; ") }
 
-// add a problem. What is not kept is not described either: describe may be costly.
+// add adds a problem. It calls describe, which may be expensive, only for the first
+// problems.
 func (p *Problems) add(describe func() Problem) {
 	if len(p.First) == maxProblems {
 		p.More++
@@ -83,7 +84,7 @@ func (p *Problems) add(describe func() Problem) {
 	p.First = append(p.First, describe())
 }
 
-// addf adds a problem that costs little to describe.
+// addf adds a problem that is cheap to describe.
 func (p *Problems) addf(file string, line int, format string, args ...any) {
 	p.add(func() Problem { return problem(file, line, format, args...) })
 }
@@ -101,8 +102,7 @@ func problem(file string, line int, format string, args ...any) Problem {
 // maxDisplay is how many bytes of a name are shown.
 const maxDisplay = 200
 
-// display shortens a name that nobody would read to the end, and escapes what
-// cannot be shown.
+// display shortens a long name, and escapes characters that cannot be shown.
 func display(name string) string {
 	if len(name) > maxDisplay {
 		name = strings.ToValidUTF8(name[:maxDisplay], "") + "…"
@@ -112,15 +112,16 @@ func display(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`), `\\`, `\`)
 }
 
-// A book while it is checked.
+// A book is the state of a check.
 type book struct {
 	files    Files
-	names    []string // Of all files, sorted.
+	names    []string // The names of all files, sorted.
 	binaries map[string]bool
 	chapters []chapter
-	lost     map[string]bool // Files that SUMMARY.md lists where mdBook does not look.
-	included map[string]bool // Files that others include.
-	// What mdBook writes: pages by the chapter they show, and the files that it copies.
+	lost     map[string]bool // Files whose links in SUMMARY.md mdBook ignores.
+	included map[string]bool // Files that other files include.
+	// What mdBook writes: pages maps each page to its chapter, and copies has the
+	// copied files.
 	pages  map[string]string
 	copies map[string]bool
 
@@ -149,9 +150,9 @@ func newBook(files Files) *book {
 	return b
 }
 
-// Check returns what is wrong with a book. Errors are what mdBook ends on, or what
-// keeps it from serving a chapter. Warnings are what it serves although hardly
-// anybody would want it.
+// Check returns the problems of a book. Errors keep mdBook from building the book or
+// from serving a chapter. Warnings are about parts of a book that mdBook ignores or
+// does not serve as their author probably intended.
 func Check(files Files) (errors, warnings Problems) {
 	b := newBook(files)
 	b.checkNames()

@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "write testdata/verdicts.yaml anew")
+var update = flag.Bool("update", false, "update testdata/verdicts.yaml")
 
-// A case of testdata/cases.yaml.
+// A testCase is a case of testdata/cases.yaml.
 type testCase struct {
 	Name     string            `json:"name"`
 	Summary  *string           `json:"summary"`
@@ -50,8 +50,8 @@ func cases(tb testing.TB) []testCase {
 	return all
 }
 
-// The verdicts that are checked in here are those of the real mdBook: test/book
-// compares them.
+// TestCheck compares the problems of each case with testdata/verdicts.yaml. test/book
+// compares the same verdicts with mdBook.
 func TestCheck(t *testing.T) {
 	type verdict struct {
 		Errors   []string `json:"errors,omitempty"`
@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range cases(t) {
 		errors, warnings := Check(c.files())
 		if _, twice := got[c.Name]; twice {
-			t.Errorf("there are two cases %q", c.Name)
+			t.Errorf("two cases have the name %q", c.Name)
 		}
 		got[c.Name] = verdict{Errors: errors.Lines(), Warnings: warnings.Lines()}
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzCheck takes any SUMMARY.md and any chapter: Check ends, is bounded, and gives
-// the same result twice.
+// FuzzCheck checks books with a random SUMMARY.md and a random chapter: Check returns,
+// its result has a limited size, and it is the same twice.
 func FuzzCheck(f *testing.F) {
 	for _, c := range cases(f) {
 		files := c.files()
@@ -27,15 +27,15 @@ func FuzzCheck(f *testing.F) {
 		errors, warnings := Check(files)
 		again, warningsAgain := Check(files)
 		if errors.String() != again.String() || warnings.String() != warningsAgain.String() {
-			t.Errorf("not the same twice:\n%s\n%s\n%s\n%s", errors, again, warnings, warningsAgain)
+			t.Errorf("two results for one book:\n%s\n%s\n%s\n%s", errors, again, warnings, warningsAgain)
 		}
 		for _, problems := range []Problems{errors, warnings} {
 			if len(problems.First) > maxProblems {
-				t.Errorf("%d problems are kept", len(problems.First))
+				t.Errorf("want at most 20 problems, got %d", len(problems.First))
 			}
 			for _, line := range problems.Lines() {
 				if strings.ContainsAny(line, "\n\r\x00") || len(line) > 2000 {
-					t.Errorf("not one readable line: %q", line)
+					t.Errorf("want one readable line, got %q", line)
 				}
 			}
 		}
@@ -63,8 +63,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzSummary takes any files: the SUMMARY.md that is written lists all that it can,
-// in a form that is read as it was meant.
+// FuzzSummary generates SUMMARY.md for random files: it lists all files that can be
+// chapters, and mdBook reads the names unchanged.
 func FuzzSummary(f *testing.F) {
 	for _, c := range cases(f) {
 		f.Add(strings.Join(c.Files, "\n"), c.Texts["a.md"])
@@ -80,11 +80,11 @@ func FuzzSummary(f *testing.F) {
 		errors, _ := Check(Files{Markdowns: files.Markdowns, Binaries: []string{summaryName}})
 		if strings.Contains(errors.String(), "also the folder") || strings.Contains(errors.String(), "mdBook fails") ||
 			strings.Contains(errors.String(), "same key") || strings.Contains(errors.String(), "toc.js") {
-			return // No SUMMARY.md would help.
+			return // These errors do not depend on SUMMARY.md.
 		}
 		summary := Summary(files)
 		if again := Summary(files); again != summary {
-			t.Fatalf("not the same twice:\n%s\n%s", summary, again)
+			t.Fatalf("two results for the same files:\n%s\n%s", summary, again)
 		}
 		want := listable(files)
 		files.Markdowns[summaryName] = summary
@@ -101,18 +101,18 @@ func FuzzSummary(f *testing.F) {
 	})
 }
 
-// Key never gives two files of a book one key, unless somebody computed a hash.
+// FuzzKey checks that two files never have the same key.
 func FuzzKey(f *testing.F) {
 	f.Add("guide/intro.md", "guide_intro.md")
 	f.Add("a b", "a/b")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, name := range []string{a, b} {
 			if key := Key(name); ValidatePath(name) == nil && (!isKey(key)) {
-				t.Errorf("Key(%q) is %q, which is no key", name, key)
+				t.Errorf("Key(%q): want a valid key, got %q", name, key)
 			}
 		}
 		if a != b && Key(a) == Key(b) {
-			t.Errorf("%q and %q have the key %q", a, b, Key(a))
+			t.Errorf("%q and %q both have the key %q", a, b, Key(a))
 		}
 	})
 }

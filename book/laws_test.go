@@ -18,31 +18,31 @@ func TestValidatePath(t *testing.T) {
 		want   string
 	}{
 		"Plain":          {"A file next to SUMMARY.md.", "a.md", ""},
-		"Nested":         {"Folders are what paths are for.", "guide/intro.md", ""},
-		"Japanese":       {"People write in their language.", "第一章/はじめに.md", ""},
-		"Space":          {"Spaces are common.", "a b.md", ""},
-		"DotsInside":     {"Dots that are no whole segment are harmless.", "a/..b/c...md", ""},
-		"Hidden":         {"A dot in front is allowed.", ".a/.b", ""},
+		"Nested":         {"A name can have folders.", "guide/intro.md", ""},
+		"Japanese":       {"A name can be in any language.", "第一章/はじめに.md", ""},
+		"Space":          {"A name can have spaces.", "a b.md", ""},
+		"DotsInside":     {"Dots are allowed if they are not a whole segment.", "a/..b/c...md", ""},
+		"Hidden":         {"A segment can begin with a dot.", ".a/.b", ""},
 		"LongestSegment": {"NAME_MAX is 255.", strings.Repeat("a", 255), ""},
-		"Deepest":        {"As deep as mdBook may nest.", strings.Repeat("a/", 31) + "b", ""},
-		"Empty":          {"There is no file without a name.", "", "must not be empty"},
+		"Deepest":        {"A name can have 31 folders.", strings.Repeat("a/", 31) + "b", ""},
+		"Empty":          {"A file must have a name.", "", "must not be empty"},
 		"Absolute":       {"Kubernetes rejects it.", "/etc/passwd", `must be relative: remove the leading "/"`},
 		"Parent":         {"Kubernetes rejects it.", "../a.md", `must not begin with ".."`},
 		"ParentInside":   {"Kubernetes rejects it.", "a/../b.md", `must not contain ".." as the name of a folder or file`},
 		"TwoDotsFirst":   {"Kubernetes reserves names such as ..data.", "..data", `must not begin with ".."`},
-		"Dot":            {"It is the folder itself.", ".", `must not contain "." as the name of a folder or file`},
+		"Dot":            {"The name is that of the folder itself.", ".", `must not contain "." as the name of a folder or file`},
 		"DotInside":      {"Two names would be one file.", "a/./b.md", `must not contain "." as the name of a folder or file`},
 		"TwoSlashes":     {"Two names would be one file.", "a//b.md", `must not contain "//"`},
-		"TrailingSlash":  {"It is a folder.", "a/", `must be the name of a file: remove the trailing "/"`},
-		"Backslash":      {"It is part of the name on Linux, which nobody means.", `a\b.md`, `must not contain a backslash: write "/" between folders`},
-		"Newline":        {"Nobody can type it.", "a\nb.md", "must not contain control characters"},
-		"Nul":            {"Linux cannot have it.", "a\x00.md", "must not contain control characters"},
-		"C1":             {"These are control characters too.", "a\u0085.md", "must not contain control characters"},
-		"NoCharacter":    {"YAML cannot have it.", "a\uffff.md", "must not contain control characters"},
-		"NotUTF8":        {"JSON cannot have it.", "a\xff.md", "must be valid UTF-8"},
+		"TrailingSlash":  {"The name is that of a folder.", "a/", `must be the name of a file: remove the trailing "/"`},
+		"Backslash":      {"A backslash is part of the name on Linux, and not a separator.", `a\b.md`, `must not contain a backslash: write "/" between folders`},
+		"Newline":        {"A newline is a control character.", "a\nb.md", "must not contain control characters"},
+		"Nul":            {"Linux does not support NUL in names.", "a\x00.md", "must not contain control characters"},
+		"C1":             {"U+0080 to U+009F are control characters too.", "a\u0085.md", "must not contain control characters"},
+		"NoCharacter":    {"YAML does not support the character.", "a\uffff.md", "must not contain control characters"},
+		"NotUTF8":        {"JSON does not support the bytes.", "a\xff.md", "must be valid UTF-8"},
 		"LongSegment":    {"NAME_MAX is 255.", "a/" + strings.Repeat("a", 256), "must not contain the name of a folder or file above 255 bytes"},
-		"Long":           {"PATH_MAX holds the folder of the volume too.", strings.Repeat("a/", 600) + "b", "must be at most 1024 bytes long"},
-		"Deep":           {"mdBook would nest as deep.", strings.Repeat("a/", 32) + "b", "must be at most 31 folders deep"},
+		"Long":           {"PATH_MAX includes the folder of the volume.", strings.Repeat("a/", 600) + "b", "must be at most 1024 bytes long"},
+		"Deep":           {"mdBook would nest lists as deep as folders.", strings.Repeat("a/", 32) + "b", "must be at most 31 folders deep"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestValidatePath(t *testing.T) {
 	}
 }
 
-// Keys are part of the API: these are never to change.
+// TestKey checks that keys never change: they are part of the API.
 func TestKey(t *testing.T) {
 	cases := map[string]string{
 		"a.md":                   "a.md",
@@ -85,17 +85,17 @@ func TestCheckNames(t *testing.T) {
 		want   string
 	}{
 		"Invalid": {
-			reason: "A name that no file can have is an error, whatever else is right.",
+			reason: "An invalid name is an error.",
 			names:  []string{"a.md", "/b.md"},
 			want:   `file name "/b.md" must be relative: remove the leading "/"`,
 		},
 		"Folder": {
-			reason: "A volume cannot have a file and a folder of one name.",
+			reason: "A volume cannot have a file and a folder with the same name.",
 			names:  []string{"a.md", "x", "x/y/z.txt"},
 			want:   `file "x" is also the folder of "x/y/z.txt": rename one`,
 		},
 		"Key": {
-			reason: "Somebody may name a file as the key of another, and would replace it.",
+			reason: "A file whose name is the key of another file would replace it.",
 			names:  []string{"a.md", "guide/intro.txt", Key("guide/intro.txt")},
 			want:   `files "guide/intro.txt" and "` + Key("guide/intro.txt") + `" have the same key in the ConfigMap, "` + Key("guide/intro.txt") + `": rename one`,
 		},
@@ -115,13 +115,13 @@ func TestCheckNames(t *testing.T) {
 	t.Run("Twice", func(t *testing.T) {
 		errors, _ := Check(Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": ""}, Binaries: []string{"a.md"}})
 		if got, want := errors.String(), `file "a.md" is given twice: remove one`; got != want {
-			t.Errorf("a file is text or binary\nwant %s\ngot  %s", want, got)
+			t.Errorf("A file is text or binary, not both.\nwant %s\ngot  %s", want, got)
 		}
 	})
 }
 
-// What nobody writes by hand must not cost more than what people write: eight times
-// the text takes eight times as long. Quadratic work would take 64.
+// TestHostile checks that hostile text costs no more than ordinary text: eight times
+// the text takes eight times as long. Quadratic work would take 64 times as long.
 func TestHostile(t *testing.T) {
 	for _, unit := range []string{
 		"[", "![", "[a](", "[a](<b", "[a](b \"", "[a](b 'c\n", "[a]", "[a][b] ", "[a]: b\n", "[a]: b\n[a]\n", "[[a](b)", "]:", "](a", "=", "src=", " src='", " href=\"",
@@ -154,10 +154,10 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A book that is rejected is checked at each retry: the most expensive SUMMARY.md
-// must cost no more than a book with dead links that is served, give or take what
-// measuring costs.
-func TestRejectedIsNoDearer(t *testing.T) {
+// TestRejectedCostsNoMore checks that the most expensive SUMMARY.md costs no more than a
+// served book with dead links, within measurement error: a rejected book is checked
+// again at each retry.
+func TestRejectedCostsNoMore(t *testing.T) {
 	took := func(files Files) time.Duration {
 		least := time.Hour
 		for range 2 {
@@ -181,8 +181,8 @@ func TestRejectedIsNoDearer(t *testing.T) {
 	}
 }
 
-// The document of a text takes up to 400 times its size: several calls must not hold
-// those of large texts at the same time.
+// TestLargeTextsOneByOne checks that several calls do not hold the documents of large
+// texts at the same time: a document takes up to 400 times the size of its text.
 func TestLargeTextsOneByOne(t *testing.T) {
 	const size, calls = 1 << 17, 8
 	text := strings.Repeat("- a\n", size/4) + "[dead](dead.md)\n"
@@ -191,15 +191,15 @@ func TestLargeTextsOneByOne(t *testing.T) {
 		"summary": {Markdowns: map[string]string{summaryName: text, "a.md": ""}},
 	} {
 		if one, all := mostLive(1, files), mostLive(calls, files); all > 2*one {
-			t.Errorf("%d checks of a %s of %d KiB hold %d MiB at a time, and one holds %d MiB", calls, part, size>>10, all>>20, one>>20)
+			t.Errorf("%d checks of a %s of %d KiB use %d MiB, and one uses %d MiB", calls, part, size>>10, all>>20, one>>20)
 		} else {
-			t.Logf("%s: %d MiB, and one holds %d MiB", part, all>>20, one>>20)
+			t.Logf("%s: %d MiB, and one check %d MiB", part, all>>20, one>>20)
 		}
 	}
 }
 
-// mostLive returns how many bytes were in use at most, as the garbage collector found
-// them, while calls checked the files.
+// mostLive returns the largest heap in bytes, as the garbage collector found it, while
+// the files are checked calls times at once.
 func mostLive(calls int, files Files) uint64 {
 	var wg sync.WaitGroup
 	for range calls {
@@ -224,10 +224,11 @@ func mostLive(calls int, files Files) uint64 {
 	}
 }
 
-// limit is far above what a check takes, and far below what quadratic work does.
+// limit is far above what a check takes, and far below what quadratic work would take.
 const limit = 20 * time.Second
 
-// processorTime does not depend on what else the machine does.
+// processorTime returns the CPU time of the process, which does not depend on other
+// processes.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
@@ -238,8 +239,8 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// A SUMMARY.md has a bound of its own, because each line of it costs more than other
-// text. What was read in one is kept, but not what is large.
+// TestLargeSummary checks the size limit of SUMMARY.md, whose lines cost more than
+// other text, and that only small ones are cached.
 func TestLargeSummary(t *testing.T) {
 	check := func(size int) string {
 		item := "- [A](a.md)\n"
@@ -263,7 +264,7 @@ func TestLargeSummary(t *testing.T) {
 		Check(Files{Markdowns: map[string]string{summaryName: fmt.Sprint(i)}})
 	}
 	if n := summaries.Len(); n > known {
-		t.Errorf("%d texts are kept", n)
+		t.Errorf("want at most 32 cached texts, got %d", n)
 	}
 }
 
@@ -284,7 +285,7 @@ func TestHostileNames(t *testing.T) {
 		took := processorTime(t) - began
 		runtime.ReadMemStats(&after)
 		if len(errors.First) > maxProblems {
-			t.Errorf("%s: %d errors are kept", name, len(errors.First))
+			t.Errorf("%s: want at most 20 errors, got %d", name, len(errors.First))
 		}
 		if got := len(errors.String()); got > 20000 {
 			t.Errorf("%s: the errors are %d bytes long", name, got)
@@ -296,7 +297,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// large is a book of 1 MiB and 1,000 files.
+// large returns a book of 1 MiB and 1,000 files.
 func large() Files {
 	files := Files{Markdowns: map[string]string{}, Binaries: []string{"img/logo.svg"}}
 	var summary strings.Builder

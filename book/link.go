@@ -15,9 +15,9 @@ var (
 	source  = regexp.MustCompile(`\s(?:[sS][rR][cC]|[hH][rR][eE][fF])\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 )
 
-// warnLinks reports links, images and includes of chapters that lead nowhere. To
-// parse a chapter is most of what it costs, so only those are parsed that may have a
-// dead link.
+// warnLinks reports links, images and includes of chapters that lead nowhere. Parsing
+// is most of the cost of a chapter, so only chapters that may have a dead link are
+// parsed.
 func (b *book) warnLinks() {
 	for _, c := range b.chapters {
 		b.warnIncludes(c.name)
@@ -27,8 +27,8 @@ func (b *book) warnLinks() {
 	}
 }
 
-// mayBeDead returns false if nothing in a chapter that could be a link leads nowhere.
-// It does not know which of that is code or a comment.
+// mayBeDead returns whether a chapter may have a dead link. It does not know which text
+// is code or a comment.
 func (b *book) mayBeDead(chapter string) bool {
 	text := b.files.Markdowns[chapter]
 	dead := func(target string) bool {
@@ -39,8 +39,8 @@ func (b *book) mayBeDead(chapter string) bool {
 	return mayLink(text, dead) || strings.Contains(text, "<") && maySource(text, dead)
 }
 
-// mayLink returns whether what follows "](" or "]:" is dead, or cannot be decided
-// without parsing.
+// mayLink returns whether the text after a "](" or "]:" is a dead link, or cannot be
+// decided without parsing.
 func mayLink(text string, dead func(target string) bool) bool {
 	for i := strings.IndexByte(text, ']'); i >= 0; i = strings.IndexByte(text, ']') {
 		label := text[:i]
@@ -62,8 +62,9 @@ func isFootnote(text string) bool {
 	return i >= 0 && strings.HasPrefix(text[i:], "[^") && !strings.HasSuffix(text[:i], `\`)
 }
 
-// plainTarget returns the target of a link at the start of a text, unless it is in
-// another line, in angle brackets, or holds what has a meaning in Markdown.
+// plainTarget returns the target of a link at the start of a text. It returns false if
+// the target is on another line, in angle brackets, or has characters with a meaning in
+// Markdown.
 func plainTarget(text string) (string, bool) {
 	text = strings.TrimLeft(text, " \t")
 	for i, c := range []byte(text) {
@@ -78,7 +79,7 @@ func plainTarget(text string) (string, bool) {
 	return text, true
 }
 
-// maySource returns whether an attribute src or href is dead.
+// maySource returns whether a src or href attribute is a dead link.
 func maySource(text string, dead func(target string) bool) bool {
 	const space = " \t\n\f\r"
 	for i := strings.IndexByte(text, '='); i >= 0; i = strings.IndexByte(text, '=') {
@@ -121,7 +122,7 @@ func (b *book) warnTargets(chapter string) {
 	})
 }
 
-// warnAt adds a warning of what is at an offset of a file.
+// warnAt adds a warning about the text at an offset of a file.
 func (b *book) warnAt(name string, offset int, format string, args ...any) {
 	b.warnings.add(func() Problem {
 		line := 1 + strings.Count(b.files.Markdowns[name][:max(offset, 0)], "\n")
@@ -129,7 +130,7 @@ func (b *book) warnAt(name string, offset int, format string, args ...any) {
 	})
 }
 
-// targets yields where a node links to.
+// targets yields the targets of a node.
 func targets(n ast.Node, text []byte, yield func(offset int, target string)) {
 	html := func(start, stop int) {
 		for _, m := range source.FindAllSubmatchIndex(text[start:stop], -1) {
@@ -157,14 +158,14 @@ func targets(n ast.Node, text []byte, yield func(offset int, target string)) {
 	}
 }
 
-// toFootnote returns whether a reference is to a footnote, which mdBook has and
-// CommonMark has not.
+// toFootnote returns whether a reference is to a footnote, which mdBook supports and
+// CommonMark does not.
 func toFootnote(reference *ast.ReferenceLink) bool {
 	return reference != nil && strings.HasPrefix(strings.TrimSpace(string(reference.Value)), "^")
 }
 
 // dead returns why a link of a chapter leads nowhere, as a format for the target and
-// the argument, or "".
+// the argument. The format is empty if the link is not dead.
 func (b *book) dead(chapter, target string) (format, argument string) {
 	if target == "" || strings.HasPrefix(target, "#") || strings.HasPrefix(target, "?") || strings.HasPrefix(target, "//") || hasScheme(target) {
 		return "", ""
@@ -179,7 +180,8 @@ func (b *book) dead(chapter, target string) (format, argument string) {
 	if strings.HasPrefix(target, "/") {
 		resolved = strings.TrimPrefix(path.Clean(target), "/")
 	}
-	// mdBook links to a page with the name of the file, also where the page has another.
+	// mdBook links to a page with the name of the file, even if the page has another
+	// name.
 	output := resolved
 	if isMarkdown(resolved) {
 		output = strings.TrimSuffix(resolved, ".md") + ".html"
@@ -216,7 +218,7 @@ func includes(name, text string, yield func(offset int, target, resolved string)
 	}
 }
 
-// warnIncludes reports what a chapter includes that is not in the book.
+// warnIncludes reports the files that a chapter includes and that are not in the book.
 func (b *book) warnIncludes(name string) {
 	includes(name, b.files.Markdowns[name], func(offset int, target, resolved string) {
 		b.included[resolved] = true
@@ -226,21 +228,21 @@ func (b *book) warnIncludes(name string) {
 	})
 }
 
-// warnUnlisted reports Markdown that no page shows.
+// warnUnlisted reports Markdown files that no page shows.
 func (b *book) warnUnlisted() {
 	listed := map[string]bool{}
 	for _, c := range b.chapters {
 		listed[c.name] = true
 	}
 	for name, text := range b.files.Markdowns {
-		if !listed[name] { // The includes of chapters are known.
+		if !listed[name] { // Files that chapters include are already in included.
 			includes(name, text, func(_ int, _, resolved string) { b.included[resolved] = true })
 		}
 	}
 	listed[summaryName], listed["404.md"] = true, true
 	for _, name := range b.names {
 		if isMarkdown(name) && !listed[name] && !b.included[name] && !b.lost[name] {
-			b.warnings.addf("", 0, "file \"%s\" is not in SUMMARY.md, so that it has no page: add it there or remove it", name)
+			b.warnings.addf("", 0, "file \"%s\" is not in SUMMARY.md, so it has no page: add it there or remove it", name)
 		}
 	}
 }

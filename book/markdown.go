@@ -15,8 +15,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// goldmark takes quadratic time for some texts that nobody writes by hand, and
-// recurses as deep as blocks are nested. These bounds keep it linear.
+// goldmark takes quadratic time for some unusual texts, and recurses as deep as blocks
+// are nested. These limits keep its cost linear.
 const (
 	// maxNesting is how many quotes and lists one line can open.
 	maxNesting = 32
@@ -24,19 +24,20 @@ const (
 	maxDefinitions = 500
 	// maxEmphasis is how many runs of * or _ one block can have.
 	maxEmphasis = 200
-	// maxLookahead is how many bytes are read to find the ends of links, for each
-	// byte of the text.
+	// maxLookahead is how many bytes are read to find the ends of links, for each byte
+	// of the text.
 	maxLookahead = 100
 )
 
-// maxSmall is how many bytes a text has that is parsed while others are.
+// maxSmall is the size in bytes of the largest text that is parsed in parallel with
+// others.
 const maxSmall = 16 << 10
 
 var largeText sync.Mutex
 
-// alone waits until no other large text is parsed, and returns what is to be called
-// when the document of the text is no longer used. A document takes up to 400 times
-// the size of its text, and several large ones would not fit into the function.
+// alone waits until no other large text is parsed. The caller must call done when it no
+// longer uses the document of the text. A document takes up to 400 times the size of
+// its text, so several large ones would exceed the memory limit of the function.
 func alone(text string) (done func()) {
 	if len(text) <= maxSmall {
 		return func() {}
@@ -58,8 +59,8 @@ var markdowns = parser.NewParser(
 	parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 )
 
-// parse parses CommonMark. It returns false when the text exceeds a bound: there is
-// no document then, or one that lacks links.
+// parse parses CommonMark. It returns false if the text exceeds a limit: the document
+// is then nil, or lacks links.
 func parse(source []byte) (ast.Node, bool) {
 	if isNested(source) || bytes.Count(source, []byte("]:")) > maxDefinitions {
 		return nil, false
@@ -71,7 +72,7 @@ func parse(source []byte) (ast.Node, bool) {
 	return markdowns.Parse(text.NewReader(source), parser.WithContext(pc)), !w.exceeded
 }
 
-// isNested is true if a line opens more quotes and lists than maxNesting.
+// isNested returns whether a line opens more quotes and lists than maxNesting.
 func isNested(source []byte) bool {
 	for line := range bytes.Lines(source) {
 		markers := 0
@@ -92,7 +93,7 @@ func isNested(source []byte) bool {
 	return false
 }
 
-// work is what was spent on a text.
+// work counts the work spent on a text.
 type work struct {
 	lookahead int
 	block     ast.Node
@@ -107,7 +108,7 @@ func spent(pc parser.Context) *work {
 	return w
 }
 
-// boundedLinks does not look for the end of any link once it looked far enough.
+// boundedLinks stops looking for the ends of links when the lookahead is used up.
 type boundedLinks struct{ parser.InlineParser }
 
 func (p boundedLinks) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -123,14 +124,14 @@ func (p boundedLinks) Parse(parent ast.Node, block text.Reader, pc parser.Contex
 	return p.InlineParser.Parse(parent, block, pc)
 }
 
-// CloseBlock implements parser.CloseBlocker, which is not part of the InlineParser.
+// CloseBlock implements parser.CloseBlocker, which InlineParser does not include.
 func (p boundedLinks) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
 	if closer, ok := p.InlineParser.(parser.CloseBlocker); ok {
 		closer.CloseBlock(parent, block, pc)
 	}
 }
 
-// boundedEmphasis takes * and _ as text once a block has enough of them.
+// boundedEmphasis reads * and _ as text when a block has too many of them.
 type boundedEmphasis struct{ parser.InlineParser }
 
 func (p boundedEmphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -167,8 +168,7 @@ func (ends lineIndex) line(offset int) int {
 
 var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]*);`)
 
-// unescape resolves backslashes and entities in a link destination, which goldmark
-// leaves to its renderer.
+// unescape resolves backslashes and entities, which goldmark leaves to its renderer.
 func unescape(raw []byte) string {
 	if !bytes.ContainsAny(raw, `\&`) {
 		return string(raw)

@@ -8,11 +8,12 @@ import (
 const (
 	// maxCandidates is how many names a name is compared with. More would be slow.
 	maxCandidates = 1000
-	// maxCompared is how many bytes of names are compared.
+	// maxCompared is the length in bytes of the longest name that is compared.
 	maxCompared = 64
 )
 
-// nearest returns the text file that somebody probably meant, or "".
+// nearest returns the text file whose name is most similar to a name, or an empty
+// string if none is similar.
 func (b *book) nearest(name string) string {
 	best, bestCost := "", 3
 	for _, candidate := range b.names[:min(len(b.names), maxCandidates)] {
@@ -36,8 +37,8 @@ func (b *book) nearest(name string) string {
 	return best
 }
 
-// distance is how many bytes differ, or limit if that is more. Short names differ in
-// little by chance.
+// distance returns how many bytes of two names differ, or maxCompared if they are too
+// different. The limit is lower for short names, which are similar by chance.
 func distance(a, b string, limit int) int {
 	limit = min(limit, len(b)/3)
 	if len(a) > maxCompared || len(b) > maxCompared || len(a)-len(b) >= limit || len(b)-len(a) >= limit {

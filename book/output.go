@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// What mdBook 0.4 and 0.5 write into the output besides the book. Both end when a file
-// of the book is a folder there, or the other way round. A file of the book replaces
-// theirs. (0.5 puts a hash into the names of most.)
+// The files and folders that mdBook 0.4 and 0.5 add to the output. Both fail if a file
+// of the book has the name of such a folder, or a folder of the book has the name of
+// such a file. A file of the book replaces a file of mdBook. (mdBook 0.5 adds a hash to
+// most of the names.)
 var (
 	ownFolders = set("FontAwesome", "FontAwesome/css", "FontAwesome/fonts", "css", "fonts")
 	ownFiles   = set(
@@ -21,7 +22,7 @@ var (
 		"highlight.css", "highlight.js", "index.html", "mark.min.js", "print.html", "searcher.js", "searchindex.js",
 		"searchindex.json", "toc.html", "toc.js", "tomorrow-night.css",
 	)
-	// replaceable are those that people replace on purpose.
+	// replaceable are the files that users may replace on purpose.
 	replaceable = set(".nojekyll", "404.html", "favicon.png", "favicon.svg")
 )
 
@@ -34,7 +35,7 @@ func set(names ...string) map[string]bool {
 	return s
 }
 
-// extension is that of Rust: ".md" has none.
+// extension returns the extension of a name as Rust does: ".md" has none.
 func extension(name string) string {
 	if base := path.Base(name); strings.LastIndexByte(base, '.') == 0 {
 		return ""
@@ -43,10 +44,11 @@ func extension(name string) string {
 	return path.Ext(name)
 }
 
-// isMarkdown is true for what mdBook does not copy into the output.
+// isMarkdown returns whether a file is Markdown, which mdBook does not copy into the
+// output.
 func isMarkdown(name string) bool { return extension(name) == ".md" }
 
-// Page is the path that mdBook gives to the page of a chapter.
+// Page returns the path of the page that mdBook writes for a chapter.
 func Page(name string) string {
 	stem := strings.TrimSuffix(name, extension(name))
 	if folder, base := path.Split(stem); strings.EqualFold(base, "readme") {
@@ -58,8 +60,8 @@ func Page(name string) string {
 
 var percent = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
 
-// unreachable returns why the links of mdBook's table of contents do not lead to a
-// page, or "". mdBook writes the names there as they are, into HTML in JavaScript.
+// unreachable returns why the links of the table of contents do not lead to a page, or
+// an empty string. mdBook writes names there unescaped, into HTML in JavaScript.
 func unreachable(page string) string {
 	if i := strings.IndexAny(page, `#?"'`); i >= 0 {
 		return "contains " + page[i:i+1]
@@ -80,25 +82,25 @@ func unreachable(page string) string {
 	return ""
 }
 
-// checkOutput reports files of which mdBook would write one over another.
+// checkOutput reports files that mdBook would write over one another.
 func (b *book) checkOutput() {
 	b.checkPages()
 	b.checkCopies()
 	b.checkFolders()
 }
 
-// checkPages reports chapters that would have no page of their own.
+// checkPages reports chapters that would not have a page of their own.
 func (b *book) checkPages() {
 	lines := map[string]int{}
 	for _, c := range b.chapters {
 		page := Page(c.name)
-		before, taken := b.pages[page]
+		before, used := b.pages[page]
 		switch {
 		case before == c.name:
-			b.errors.addf(summaryName, c.line, "chapter \"%s\" is in line %d already: remove one", c.target, lines[page])
+			b.errors.addf(summaryName, c.line, "chapter \"%s\" is already on line %d: remove one", c.target, lines[page])
 			continue
-		case taken:
-			b.errors.addf(summaryName, c.line, "chapters \"%s\" and \"%s\" (line %d) have one page, %s: rename one", c.name, before, lines[page], page)
+		case used:
+			b.errors.addf(summaryName, c.line, "chapters \"%s\" and \"%s\" (line %d) have the same page, %s: rename one", c.name, before, lines[page], page)
 			continue
 		case page == c.name:
 			b.errors.addf(summaryName, c.line, "chapter \"%s\" is served as it is, not as a page: rename it to end with .md", c.target)
@@ -134,7 +136,7 @@ func (b *book) checkCopies() {
 	}
 }
 
-// checkFolders reports folders where mdBook writes a file.
+// checkFolders reports folders that have the name of a file that mdBook writes.
 func (b *book) checkFolders() {
 	checked := map[string]bool{}
 	for _, name := range b.names {

@@ -13,15 +13,17 @@ import (
 )
 
 const (
-	// maxPath leaves room for the folder of the volume below the 4,096 bytes of Linux.
+	// maxPath leaves room for the folder of the volume within the 4,096 bytes of
+	// PATH_MAX.
 	maxPath = 1024
 	// maxSegment is NAME_MAX of Linux.
 	maxSegment = 255
-	// maxDepth is how deep folders are nested. mdBook nests a list as deep.
+	// maxDepth is how many segments a path can have. mdBook nests a list to the same
+	// depth.
 	maxDepth = 32
 )
 
-// ValidatePath returns why a file of a book cannot have this name, or nil. Names are
+// ValidatePath returns an error if a file of a book cannot have the name. Names are
 // paths relative to the folder of SUMMARY.md.
 func ValidatePath(name string) error {
 	switch {
@@ -40,7 +42,7 @@ func ValidatePath(name string) error {
 	case strings.HasSuffix(name, "/"):
 		return errors.New(`must be the name of a file: remove the trailing "/"`)
 	// https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/apis/core/validation/validation.go
-	// (validateLocalNonReservedPath): the volume has files of its own that begin so.
+	// (validateLocalNonReservedPath): names of files of the volume itself begin with "..".
 	case strings.HasPrefix(name, ".."):
 		return errors.New(`must not begin with ".."`)
 	case strings.Count(name, "/") >= maxDepth:
@@ -60,11 +62,12 @@ func ValidatePath(name string) error {
 	return nil
 }
 
-// isControl returns whether a character has no place in a name. Two that are no
-// control characters the API server rejects too: it reads what is applied as YAML.
+// isControl returns whether a character is not allowed in a name: a control character,
+// or one of two others that the API server rejects, because it reads applied objects as
+// YAML.
 func isControl(r rune) bool { return unicode.IsControl(r) || r == '\ufffe' || r == '\uffff' }
 
-// maxKey is DNS1123SubdomainMaxLength, which bounds the keys of a ConfigMap.
+// maxKey is DNS1123SubdomainMaxLength, the maximum length of a key of a ConfigMap.
 const maxKey = 253
 
 var invalidKey = regexp.MustCompile(`[^-._a-zA-Z0-9]+`)
@@ -81,9 +84,9 @@ func isKey(name string) bool {
 }
 
 // Key returns the key of a file in a ConfigMap. A name that is a valid key is its own
-// key. Others get a key that is readable in part, such as
-// guide_intro.md-0123456789abcdef0123. This is part of the API: a file whose key
-// changes is not found by a viewer that runs.
+// key. Others get a key that is partly readable, such as
+// guide_intro.md-0123456789abcdef0123. Keys are part of the API: running pods would not
+// find a file whose key changes.
 func Key(name string) string {
 	if isKey(name) {
 		return name
@@ -95,10 +98,10 @@ func Key(name string) string {
 	return readable[:min(len(readable), maxKey-len(hash))] + hash
 }
 
-// checkNames reports names that no book can have. The other checks pass over them.
+// checkNames reports names that no book can have. The other checks ignore these files.
 func (b *book) checkNames() {
 	valid := make([]string, 0, len(b.names))
-	keys := map[string]string{} // Of names that are no keys.
+	keys := map[string]string{} // Names by key, of names that are not valid keys.
 	for i, name := range b.names {
 		if err := ValidatePath(name); err != nil {
 			b.errors.addf("", 0, "file name \"%s\" %v", name, err)
@@ -118,11 +121,11 @@ func (b *book) checkNames() {
 			continue
 		}
 		key := Key(name)
-		other, taken := keys[key]
+		other, used := keys[key]
 		if b.has(key) && !b.files.Shared[key] {
-			other, taken = key, true
+			other, used = key, true
 		}
-		if taken {
+		if used {
 			b.errors.addf("", 0, "files \"%s\" and \"%s\" have the same key in the ConfigMap, \"%s\": rename one", name, other, key)
 		}
 		keys[key] = name

@@ -9,16 +9,17 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// A chapter of SUMMARY.md, or a link there that did not become one.
+// A chapter is a chapter of SUMMARY.md, or a link in it that is not a chapter.
 type chapter struct {
-	// target is the link as mdBook reads it. It is empty for a draft.
+	// target is the link as mdBook reads it. It is empty for a draft chapter.
 	target string
-	// name of the file, the target without "." and "//".
+	// name is the name of the file: the target without "." and "//".
 	name string
 	line int
 }
 
-// checkSummary finds the chapters, and reports what keeps mdBook from loading them.
+// checkSummary finds the chapters, and reports the errors that keep mdBook from loading
+// them.
 func (b *book) checkSummary() {
 	summary, ok := b.files.Markdowns[summaryName]
 	if !ok {
@@ -51,7 +52,7 @@ func (b *book) checkSummary() {
 		b.lost[clean(c.target)] = true
 		if !hasScheme(c.target) && !listed[clean(c.target)] {
 			b.warnings.addf(summaryName, c.line, "mdBook ignores the link to \"%s\": make it an item of its own, \"- [Title](file.md)\", "+
-				"in one list with the items above it, or after an empty line", c.target)
+				"in the same list as the items above it, or after an empty line", c.target)
 		}
 	}
 }
@@ -72,7 +73,7 @@ func hasScheme(target string) bool {
 	return false
 }
 
-// checkTarget reports a chapter that mdBook could not read.
+// checkTarget returns whether mdBook can read a chapter, and reports an error if not.
 func (b *book) checkTarget(c *chapter) bool {
 	c.name = clean(c.target)
 	_, exists := b.files.Markdowns[c.name]
@@ -106,7 +107,7 @@ func (b *book) checkTarget(c *chapter) bool {
 func (b *book) missing(c *chapter) Problem {
 	message := "chapter \"" + display(c.target) + "\" is not in spec.markdowns: "
 	if decoded, err := url.PathUnescape(c.target); err == nil && decoded != c.target && b.has(clean(decoded)) {
-		message += "did you mean \"<" + display(decoded) + ">\"? mdBook decodes %20 only"
+		message += "did you mean \"<" + display(decoded) + ">\"? mdBook decodes only %20"
 	} else if near := b.nearest(c.name); near != "" {
 		message += "did you mean \"" + display(near) + "\"?"
 	} else {
@@ -131,13 +132,13 @@ func clean(target string) string {
 	return strings.Join(kept, "/")
 }
 
-// An event of pulldown-cmark, the parser of mdBook, whose grammar of SUMMARY.md is
-// one of events.
+// An event is an event of pulldown-cmark, the parser of mdBook. mdBook reads SUMMARY.md
+// as a sequence of events.
 type event struct {
 	kind  eventKind
-	tag   ast.NodeKind // Of start and end.
-	level int          // Of a heading or emphasis.
-	link  string       // Where a link goes.
+	tag   ast.NodeKind // For start and end.
+	level int          // For a heading or emphasis.
+	link  string       // The target of a link.
 	line  int
 }
 
@@ -151,7 +152,8 @@ const (
 	other
 )
 
-// events flattens a document. Only what the grammar looks at is kept apart.
+// events returns the events of a document. It distinguishes only those that
+// parseSummary needs.
 func events(source []byte, root ast.Node) []event {
 	lines := newLineIndex(source)
 	var list []event
@@ -171,7 +173,7 @@ func events(source []byte, root ast.Node) []event {
 	return list
 }
 
-// newEvent is the event with which a node starts.
+// newEvent returns the event with which a node starts.
 func newEvent(n ast.Node, source []byte) event {
 	e := event{kind: start, tag: n.Kind()}
 	switch n := n.(type) {
@@ -195,14 +197,14 @@ func newEvent(n ast.Node, source []byte) event {
 	return e
 }
 
-// A parsedSummary is what mdBook reads in a SUMMARY.md.
+// A parsedSummary is what mdBook reads from a SUMMARY.md.
 type parsedSummary struct {
-	chapters []chapter // With drafts.
-	lost     []chapter // Links that did not become chapters.
+	chapters []chapter // Including drafts.
+	lost     []chapter // Links that are not chapters.
 	problem  Problem
 }
 
-// An item of SUMMARY.md. Items of a list have items of their own.
+// An item is a chapter in a list of SUMMARY.md, with the items of its nested list.
 type item struct {
 	chapter
 
@@ -210,36 +212,37 @@ type item struct {
 }
 
 const (
-	// maxSummary is how many bytes SUMMARY.md can have. mdBook has no limit, but a
-	// book has at most a thousand files, and each line costs a microsecond and more.
+	// maxSummary is the size in bytes of the largest SUMMARY.md. mdBook has no limit,
+	// but a book has at most a thousand files, and each line costs a microsecond or
+	// more.
 	maxSummary = 256 << 10
-	// maxKnown is how many bytes a SUMMARY.md can have that is kept, and known how
-	// many are.
+	// maxKnown is the size in bytes of the largest SUMMARY.md that is cached, and known
+	// is how many are cached.
 	maxKnown = 32 << 10
 	known    = 32
 )
 
-// summaries are what was read in a SUMMARY.md before, by its text. Most changes of a
-// book do not touch it, and a book that is rejected comes again.
+// summaries caches parsed SUMMARY.md files by their text. Most changes of a book do not
+// change SUMMARY.md, and a rejected book is checked again.
 var summaries = lru.New(known)
 
-// readSummary is parseSummary for a text that may have been parsed before.
+// readSummary returns parseSummary(summary), from the cache if possible.
 func readSummary(summary string) parsedSummary {
 	if len(summary) > maxKnown {
 		return parseSummary(summary)
 	}
 	if parsed, ok := summaries.Get(summary); ok {
-		return parsed.(parsedSummary) //nolint:forcetypeassert // There is nothing else.
+		return parsed.(parsedSummary) //nolint:forcetypeassert // Nothing else is stored.
 	}
 	parsed := parseSummary(summary)
-	summaries.Add(strings.Clone(summary), parsed) // The text may be part of a request.
+	summaries.Add(strings.Clone(summary), parsed) // The text may share the memory of a request.
 
 	return parsed
 }
 
 // parseSummary follows
 // https://github.com/rust-lang/mdBook/blob/v0.5.4/crates/mdbook-summary/src/lib.rs
-// function by function, with its oddities.
+// function by function, including its quirks.
 func parseSummary(summary string) parsedSummary {
 	if len(summary) > maxSummary {
 		return parsedSummary{problem: Problem{File: summaryName, Message: "is larger than 256 KiB: list the chapters only, or split the book"}}
@@ -284,7 +287,7 @@ type summaryParser struct {
 	line    int
 }
 
-// more returns the next event and moves on. Callers go back with p.next--.
+// more returns the next event. Callers go back with p.next--.
 func (p *summaryParser) more() (event, bool) {
 	if p.problem != "" || p.next >= len(p.events) {
 		return event{}, false
@@ -301,8 +304,8 @@ func (p *summaryParser) fail(line int, problem string) {
 func (e event) starts(tag ast.NodeKind) bool { return e.kind == start && e.tag == tag }
 func (e event) startsH1() bool               { return e.starts(ast.KindHeading) && e.level == 1 }
 
-// skip moves past the first end of what e started. mdBook does not count what is
-// nested in it.
+// skip moves past the first event that ends what e started. Like mdBook, it does not
+// count nested starts.
 func (p *summaryParser) skip(e event) {
 	for {
 		n, ok := p.more()
@@ -313,7 +316,7 @@ func (p *summaryParser) skip(e event) {
 	}
 }
 
-// ignore remembers the links of what mdBook passes over.
+// ignore records a link that mdBook ignores.
 func (p *summaryParser) ignore(e event) {
 	if e.starts(ast.KindLink) && e.link != "" {
 		p.lost = append(p.lost, e.chapter())
@@ -345,7 +348,7 @@ func (p *summaryParser) title() {
 	}
 }
 
-// affix reads the chapters before or after the numbered ones.
+// affix reads the prefix or suffix chapters: those before or after the numbered ones.
 func (p *summaryParser) affix(prefix bool) (items []*item) {
 	for {
 		e, ok := p.more()
@@ -371,12 +374,12 @@ func (p *summaryParser) link(e event) *item {
 	return &item{chapter: e.chapter()}
 }
 
-// chapter is what a link leads to. mdBook decodes spaces and nothing else.
+// chapter returns the chapter that a link leads to. mdBook decodes only %20.
 func (e event) chapter() chapter {
 	return chapter{target: strings.ReplaceAll(e.link, "%20", " "), line: e.line}
 }
 
-// parts reads the numbered chapters, below headings or not.
+// parts reads the numbered chapters, with or without headings.
 func (p *summaryParser) parts() (items []*item) {
 	for {
 		e, ok := p.more()
@@ -415,8 +418,8 @@ func (p *summaryParser) numbered() (items []*item) {
 	}
 }
 
-// list reads the items of a list, and the lists in them. It begins at the start of
-// the list where that is the first one, and after it in others.
+// list reads the items of a list and of its nested lists. For the first list it begins
+// at the start event, and for others after it.
 func (p *summaryParser) list() (items []*item) {
 	for {
 		e, ok := p.more()

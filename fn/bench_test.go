@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// servedBook returns a request for a book that is served, of ten files that hold
-// that many bytes in all.
+// servedBook returns a request for a book that is served. It has ten files of size
+// bytes in total.
 func servedBook(t testing.TB, size int) *fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -41,7 +41,7 @@ func servedBook(t testing.TB, size int) *fnv1.RunFunctionRequest {
 	return req
 }
 
-// settle makes of a request one for a MarkdownView that is served with a spec.
+// settle changes a request: the MarkdownView has a spec, and its pods serve the book.
 func settle(t testing.TB, req *fnv1.RunFunctionRequest, spec map[string]any) {
 	t.Helper()
 	xr := req.GetObserved().GetComposite().GetResource()
@@ -99,9 +99,8 @@ func allocated(t testing.TB, req *fnv1.RunFunctionRequest) int {
 	return int(after.TotalAlloc-before.TotalAlloc) / calls
 }
 
-// TestTextIsShared checks that text passes from the request to the response
-// without a copy: a large book takes no more memory than a small one of as many
-// files.
+// TestTextIsShared checks that the response shares the text with the request: a call
+// for a large book allocates no more than one for a small book with as many files.
 func TestTextIsShared(t *testing.T) {
 	small, large := allocated(t, servedBook(t, 40<<10)), allocated(t, servedBook(t, 900<<10))
 	if most := small + 32<<10; large > most {
@@ -117,7 +116,7 @@ func TestBookIsParsedOnce(t *testing.T) {
 		spec   map[string]any
 	}{
 		"Complete":   {reason: "A book without problems", spec: map[string]any{"markdowns": parts("- [A](a.md)")}},
-		"Incomplete": {reason: "A book whose problems are described again", spec: map[string]any{"markdowns": parts("- [B](b.md)")}},
+		"Incomplete": {reason: "A book whose condition is repeated", spec: map[string]any{"markdowns": parts("- [B](b.md)")}},
 		"Generated":  {reason: "A book whose SUMMARY.md is generated", spec: map[string]any{"markdowns": parts(""), "summary": "Auto"}},
 		"Nested":     {reason: "A book with folders and binaries", spec: map[string]any{"markdowns": parts("- [A](a.md)"), "binaries": map[string]any{"img/a.png": "iVBORw0KGgo="}}},
 	}
@@ -132,7 +131,7 @@ func TestBookIsParsedOnce(t *testing.T) {
 			}
 			delete(req.GetObserved().GetResources()[keyDeployment].GetResource().GetFields(), "spec")
 			if parsed := allocated(t, req); parsed < 2*served {
-				t.Errorf("\n%s\nbytes that a call for a new book allocates: want at least %d, got %d, so that this test shows nothing", tc.reason, 2*served, parsed)
+				t.Errorf("\n%s\nbytes that a call for a new book allocates: want at least %d, got %d, so this test shows nothing", tc.reason, 2*served, parsed)
 			}
 		})
 	}
@@ -148,9 +147,8 @@ func parts(summary string) map[string]any {
 	return files
 }
 
-// TestRejectedIsCheap checks that a rejected request costs no more memory than a
-// good one of its size: a user must not be able to end the function with a book
-// that an XRD without limits admits.
+// TestRejectedIsCheap checks that a rejected request costs little memory: a user must
+// not be able to stop the function with a book that an XRD without limits admits.
 func TestRejectedIsCheap(t *testing.T) {
 	const size = 2 << 20
 	cases := map[string]struct {
@@ -179,7 +177,8 @@ func TestRejectedIsCheap(t *testing.T) {
 	}
 }
 
-// namedTexts returns so many short texts that their names and texts have a size.
+// namedTexts returns empty texts whose names have about size bytes, counting 32 for
+// each.
 func namedTexts(size int, prefix string) map[string]any {
 	texts := map[string]any{}
 	for i := range size / 32 {
@@ -198,8 +197,9 @@ func numbers(size int) map[string]any {
 	return all
 }
 
-// TestKeptTextIsShared checks the same of the text that serves during a change with
-// immutable ConfigMaps, which is another one than that of the spec.
+// TestKeptTextIsShared checks that, during a rollout with immutable ConfigMaps, the
+// response also shares the text that pods still serve, which differs from the text of
+// the spec.
 func TestKeptTextIsShared(t *testing.T) {
 	changed := func(immutable string) *fnv1.RunFunctionRequest {
 		req := servedBook(t, 900<<10)
@@ -215,40 +215,40 @@ func TestKeptTextIsShared(t *testing.T) {
 	}
 	d, problems := compose(req.view, req.observed)
 	if len(problems) > 0 || d.kept == nil {
-		t.Fatalf("want a text that is kept, got %v", messages(problems))
+		t.Fatalf("want a kept ConfigMap, got problems %v", messages(problems))
 	}
 	without, with := allocated(t, changed("false")), allocated(t, changed("true"))
 	if most := without + 64<<10; with > most {
-		t.Errorf("bytes that a call with 900 KiB of text allocates while it keeps as much: want at most %d, about as many as without, got %d", most, with)
+		t.Errorf("bytes that a call with 900 KiB of text and a kept text of the same size allocates: want at most %d, about as many as without a kept text, got %d", most, with)
 	}
 }
 
-// TestUnreadIsIgnored checks that what the function does not read allocates
-// nothing, however much there is.
+// TestUnreadIsIgnored checks that fields that the function does not read cost no
+// memory, whatever their size.
 func TestUnreadIsIgnored(t *testing.T) {
-	plain, laden := servedBook(t, 10<<10), servedBook(t, 10<<10)
+	plain, padded := servedBook(t, 10<<10), servedBook(t, 10<<10)
 	owned := map[string]any{}
 	for i := range 1000 {
 		owned[fmt.Sprintf("f:field-%d", i)] = map[string]any{".": map[string]any{}}
 	}
-	load := func(r *fnv1.Resource) {
+	pad := func(r *fnv1.Resource) {
 		fields := r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()
 		fields["managedFields"] = valueOf(t, []any{map[string]any{"manager": "someone", "fieldsV1": owned}})
 		r.GetResource().GetFields()["other"] = valueOf(t, owned)
 	}
-	load(laden.GetObserved().GetComposite())
-	for _, r := range laden.GetObserved().GetResources() {
-		load(r)
+	pad(padded.GetObserved().GetComposite())
+	for _, r := range padded.GetObserved().GetResources() {
+		pad(r)
 	}
 
-	without, with := allocated(t, plain), allocated(t, laden)
+	without, with := allocated(t, plain), allocated(t, padded)
 	if most := without + 32<<10; with > most {
 		t.Errorf("bytes that a call with long managedFields allocates: want at most %d, about as many as without, got %d", most, with)
 	}
 }
 
-// Benchmarks of a call and of its steps, each with a book of 2, 100 and 900 KiB
-// that is served. "make bench BASE=main" compares them with those of another commit.
+// Benchmarks of a call and of its steps, for books of 2, 100 and 900 KiB that are
+// served. make bench BASE=main compares them with those of another commit.
 
 func sizes(b *testing.B, step func(b *testing.B, message []byte)) {
 	b.Helper()
@@ -260,7 +260,7 @@ func sizes(b *testing.B, step func(b *testing.B, message []byte)) {
 	}
 }
 
-// composed returns what the steps before judge make of a request.
+// composed returns the results of the steps before judge.
 func composed(b *testing.B, message []byte) (request, *desired) {
 	b.Helper()
 	req, err := read(message)

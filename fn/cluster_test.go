@@ -21,9 +21,8 @@ import (
 
 type object = map[string]any
 
-// A cluster simulates Crossplane, the API server and the controllers around one
-// XR: it stores desired resources as an API server stores them, and creates pods
-// one small step at a time.
+// A cluster simulates Crossplane, the API server and the controllers for one XR: it
+// stores desired resources as the API server does, and creates pods in single steps.
 type cluster struct {
 	t testing.TB
 
@@ -34,30 +33,32 @@ type cluster struct {
 	// that is no longer desired is removed.
 	applied map[string]object
 
-	// pods by the revision that they run.
+	// pods maps revisions to their pods.
 	pods map[string]pods
-	// stuck revisions never become available; with quota no pod is created.
+	// Pods of stuck revisions never become available. With quota, no pod is created.
 	stuck map[string]bool
 	quota bool
-	// expired is the revision whose rollout has exceeded its deadline.
+	// expired is the revision whose rollout has exceeded its progress deadline.
 	expired string
 
-	// configMaps are the names of the ConfigMaps that the pods of a revision read.
+	// configMaps maps revisions to the names of the ConfigMaps that their pods read.
 	configMaps map[string]string
 	// served is the ConfigMap of the last completed rollout that the function has
-	// observed, by its key, and what was in it. Its pods must be able to start
-	// again until the next one is complete. It is nil when somebody deleted it.
+	// observed, with its key and content. Pods that read it must be able to restart
+	// until the next rollout is complete. It is nil if somebody deleted it.
 	served object
-	// calls of the function. Crossplane applies in any order.
+	// calls counts the calls of the function. It is the seed of the order in which
+	// resources are applied.
 	calls uint64
-	// interrupted is how many objects are applied until Crossplane ends. 0 is all.
+	// interrupted is how many resources Crossplane applies before it is stopped. 0
+	// means all.
 	interrupted int
 
-	// shared are the ConfigMaps of the namespace that a spec may name, by their names.
+	// shared holds the ConfigMaps of the namespace that a spec can name, by name.
 	shared map[string]object
 
-	// noGateway is why the Gateway rejects a route. Empty means that it accepts it.
-	noGateway string
+	// rejection is why the Gateway rejects the route. Empty means that it accepts it.
+	rejection string
 
 	// writes counts the changes of objects and of the XR's status.
 	writes int
@@ -125,8 +126,8 @@ func (c *cluster) lose(key string) {
 	}
 }
 
-// drain ends all pods, as the drain of their nodes does. They start again where
-// their ConfigMap still exists.
+// drain makes all pods unavailable, as the drain of their nodes does. They start again
+// if their ConfigMap still exists.
 func (c *cluster) drain() {
 	for revision, v := range c.pods {
 		v.available = 0
@@ -137,7 +138,7 @@ func (c *cluster) drain() {
 	}
 }
 
-// request returns what Crossplane sends to the function.
+// request returns the request that Crossplane sends to the function.
 func (c *cluster) request() *fnv1.RunFunctionRequest {
 	req := &fnv1.RunFunctionRequest{
 		Meta:     &fnv1.RequestMeta{Tag: "tag"},
@@ -188,14 +189,13 @@ func namedConfigMaps(req *fnv1.RunFunctionRequest) []string {
 	return names
 }
 
-// reconcile runs the function once and does with the response what Crossplane
-// does.
+// reconcile calls the function and handles the response as Crossplane does.
 func (c *cluster) reconcile() *fnv1.RunFunctionResponse {
 	c.t.Helper()
 
-	c.remark()
+	c.recordServed()
 	if req := c.request(); req.RequiredResources != nil {
-		// The first call, before Crossplane has read them.
+		// The first call, for which Crossplane has not read the ConfigMaps.
 		req.RequiredResources = nil
 		checkLaws(c.t, req)
 	}
@@ -217,7 +217,7 @@ func (c *cluster) reconcile() *fnv1.RunFunctionResponse {
 		if c.interrupted == 0 || i < c.interrupted {
 			c.apply(keys[n], r.GetResource().AsMap())
 		}
-		c.serves()
+		c.checkServed()
 	}
 	if c.interrupted > 0 {
 		return rsp
@@ -297,7 +297,7 @@ func (c *cluster) apply(key string, desired object) {
 	c.touch(live)
 }
 
-// prune removes from live what was desired before and is not desired now.
+// prune removes from live the fields that were desired before and are not desired now.
 func prune(live, before, now object) {
 	for name, was := range before {
 		is, ok := now[name]
@@ -310,8 +310,8 @@ func prune(live, before, now object) {
 	}
 }
 
-// pruneValue prunes maps field by field, and lists element by element where they are as
-// long as before.
+// pruneValue prunes maps field by field, and lists of the same length element by
+// element.
 func pruneValue(live, before, now any) {
 	switch l := live.(type) {
 	case object:
@@ -331,8 +331,8 @@ func pruneValue(live, before, now any) {
 	}
 }
 
-// mergeInto merges maps field by field, and lists element by element where they
-// are as long as before.
+// mergeInto merges maps field by field, and lists of the same length element by
+// element.
 func mergeInto(live, desired object) {
 	for name, value := range desired {
 		live[name] = merged(live[name], value)
@@ -364,13 +364,13 @@ func merged(live, desired any) any {
 	}
 }
 
-// step lets the controllers do one thing, and returns whether they did.
+// step simulates one action of a controller, and returns whether there was one.
 func (c *cluster) step() bool {
 	return c.stepService() || c.stepDeployment() || c.stepOptional()
 }
 
-// stepOptional has the controllers of a Gateway, of an Ingress and of disruptions
-// report what they do.
+// stepOptional simulates the status that the controllers of a Gateway, an Ingress and a
+// PodDisruptionBudget write.
 func (c *cluster) stepOptional() bool {
 	for _, key := range optional {
 		o, ok := c.objects[key]
@@ -395,13 +395,13 @@ func (c *cluster) stepOptional() bool {
 	return false
 }
 
-// parents is what the controller of a Gateway reports of a route.
+// parents returns what the controller of a Gateway reports about a route.
 func (c *cluster) parents(route object) []any {
 	var parents []any
 	for _, ref := range child(route, "spec")["parentRefs"].([]any) {
 		ref := clone(ref.(object))
 		setDefault(ref, object{"group": "gateway.networking.k8s.io", "kind": "Gateway", "namespace": metadata(route)["namespace"]})
-		accepted := object{"type": "Accepted", "status": statusOf(c.noGateway == ""), "reason": "Accepted", "message": c.noGateway, "observedGeneration": metadata(route)["generation"]}
+		accepted := object{"type": "Accepted", "status": statusOf(c.rejection == ""), "reason": "Accepted", "message": c.rejection, "observedGeneration": metadata(route)["generation"]}
 		parents = append(parents, object{"parentRef": ref, "controllerName": "example.com/gateway", "conditions": []any{accepted}})
 	}
 
@@ -420,9 +420,9 @@ func (c *cluster) stepService() bool {
 	return true
 }
 
-// stepDeployment simulates the Deployment controller and the kubelet: with
-// maxSurge 1 and maxUnavailable 0 a pod is added, becomes available, and an old one
-// is removed.
+// stepDeployment simulates the Deployment controller and the kubelet, with maxSurge 1
+// and maxUnavailable 0: a pod is added and becomes available, and then an old one is
+// removed.
 func (c *cluster) stepDeployment() bool {
 	d, ok := c.objects["deployment"]
 	if !ok {
@@ -463,8 +463,8 @@ func (c *cluster) stepDeployment() bool {
 	return c.report(d, revision, replicas)
 }
 
-// starts returns whether a new pod of a revision becomes available: it waits for a
-// ConfigMap that does not exist.
+// starts returns whether a new pod of a revision becomes available. It does not while
+// its ConfigMap does not exist.
 func (c *cluster) starts(revision string) bool {
 	exists := slices.ContainsFunc(slices.Collect(maps.Values(c.objects)), func(o object) bool {
 		return o["kind"] == "ConfigMap" && metadata(o)["name"] == c.configMaps[revision]
@@ -473,8 +473,8 @@ func (c *cluster) starts(revision string) bool {
 	return !c.stuck[revision] && (exists || c.configMaps[revision] == "")
 }
 
-// restart makes a pod of another revision available again, and returns whether one
-// was not.
+// restart makes an unavailable pod of another revision available again, and returns
+// whether there was one.
 func (c *cluster) restart(revision string) bool {
 	for _, r := range slices.Sorted(maps.Keys(c.pods)) {
 		if v := c.pods[r]; r != revision && v.available < v.total && c.starts(r) {
@@ -488,8 +488,8 @@ func (c *cluster) restart(revision string) bool {
 	return false
 }
 
-// remark notes which ConfigMap serves.
-func (c *cluster) remark() {
+// recordServed sets served.
+func (c *cluster) recordServed() {
 	read := map[string]bool{}
 	for revision, v := range c.pods {
 		read[c.configMaps[revision]] = read[c.configMaps[revision]] || v.total > 0
@@ -510,9 +510,9 @@ func (c *cluster) remark() {
 	}
 }
 
-// serves fails the test when the ConfigMap that serves is gone or changed, unless
-// the text of a MarkdownView is meant to change in place.
-func (c *cluster) serves() {
+// checkServed fails the test if served has been deleted or changed, unless the
+// ConfigMap changes in place by design.
+func (c *cluster) checkServed() {
 	c.t.Helper()
 
 	key, _ := c.served["key"].(string)
@@ -524,12 +524,13 @@ func (c *cluster) serves() {
 	}
 	for _, name := range []string{"data", "binaryData"} {
 		if diff := cmp.Diff(c.served[name], c.objects[key][name]); diff != "" {
-			c.t.Errorf("law 5: %s of ConfigMap %s, which serves: -want, +got:\n%s", name, key, diff)
+			c.t.Errorf("law 5: %s of ConfigMap %s, which pods serve: -want, +got:\n%s", name, key, diff)
 		}
 	}
 }
 
-// collect deletes what is no longer desired, as Crossplane does before it applies.
+// collect deletes resources that are no longer desired, as Crossplane does before it
+// applies the others.
 func (c *cluster) collect(resources map[string]*fnv1.Resource) {
 	c.t.Helper()
 
@@ -553,7 +554,7 @@ func (c *cluster) collect(resources map[string]*fnv1.Resource) {
 		delete(c.applied, key)
 		c.writes++
 	}
-	c.serves()
+	c.checkServed()
 }
 
 // complete returns whether a Deployment has rolled out.
@@ -564,8 +565,8 @@ func complete(d object) bool {
 		number(status["updatedReplicas"]) == replicas && number(status["availableReplicas"]) == replicas
 }
 
-// configMapOf returns the name of our ConfigMap that the pods of a Deployment read.
-// It is empty for an image.
+// configMapOf returns the name of our ConfigMap that the pods of a Deployment read. It
+// is empty if an image holds the book.
 func configMapOf(d object) string {
 	for _, item := range child(child(child(d, "spec"), "template"), "spec")["volumes"].([]any) {
 		v := item.(object)
@@ -613,7 +614,7 @@ func (c *cluster) report(d object, revision string, replicas int) bool {
 		"availableReplicas":   all.available,
 		"unavailableReplicas": max(0, max(replicas, all.total)-all.available),
 	} {
-		// Kubernetes leaves out a zero.
+		// Kubernetes omits zeros.
 		if n != 0 {
 			status[name] = float64(n)
 		}
@@ -623,7 +624,7 @@ func (c *cluster) report(d object, revision string, replicas int) bool {
 		deploymentCondition("Available", all.available >= replicas, "MinimumReplicasAvailable", "Deployment has minimum availability."),
 	}
 	done := current.total == replicas && current.available == replicas && all.total == replicas
-	// A rollout that timed out stays so until it makes progress.
+	// A rollout that timed out keeps that status until it makes progress.
 	stuck := c.stuck[revision] && !done && current.total > 0 &&
 		(c.expired == revision || number(child(d, "status")["observedGeneration"]) == number(metadata(d)["generation"]))
 	c.expired = ""
@@ -786,7 +787,7 @@ func toStruct(t testing.TB, o object) *structpb.Struct {
 
 	s, err := structpb.NewStruct(o)
 	if err != nil {
-		t.Fatalf("cannot make a Struct: %v", err)
+		t.Fatalf("cannot create a Struct: %v", err)
 	}
 
 	return s
@@ -812,7 +813,7 @@ func revisionOf(deployment object) string {
 
 func metadata(o object) object { return child(o, "metadata") }
 
-// child returns an object's object, made where there is none.
+// child returns the object in a field, and creates it if it is absent.
 func child(o object, name string) object {
 	if existing, ok := o[name].(object); ok {
 		return existing

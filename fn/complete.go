@@ -10,20 +10,20 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/book"
 )
 
-// annotationIncomplete is on the Deployment of a book with problems. It holds a hash
-// of the message of BookComplete.
+// annotationIncomplete is set on the Deployment of a book with problems. Its value is a
+// hash of the message of BookComplete.
 //
-// A book is parsed once: while the Deployment has the desired revision, the condition
-// repeats what it was. Conditions and resources are not written together, so a
-// condition alone could stay that of another book. The annotation is written
-// together with the revision.
+// The function checks a book once: while the Deployment has the desired revision, the
+// condition keeps its last value. Crossplane does not write conditions and resources
+// together, so the condition alone could be that of another book. The annotation is
+// written together with the revision.
 const annotationIncomplete = "markdownview.fn.crossplane.io/incomplete"
 
-// maxIncomplete is how many bytes of problems are described.
+// maxIncomplete is the size in bytes of the longest description of problems.
 const maxIncomplete = 4 << 10
 
-// check sets the condition of the book, from its warnings where it has been checked
-// already. The errors are those of a book that cannot be served.
+// check sets the condition BookComplete, from checked if compose has checked the book
+// already. It returns the errors that keep mdBook from building the book.
 func (d *desired) check(v view, o observed, f *files, checked *book.Problems) field.ErrorList {
 	last, ok := v.last.complete()
 	switch {
@@ -47,14 +47,14 @@ func (d *desired) check(v view, o observed, f *files, checked *book.Problems) fi
 	return nil
 }
 
-// runs returns whether the Deployment has a revision: then what is desired was
-// composed before.
+// runs returns whether the observed Deployment has a revision. If so, an earlier call
+// composed the same resources.
 func (o observed) runs(revision string) bool {
 	return o.deployment != nil && o.deployment.revision() == revision
 }
 
-// holds returns whether the ConfigMap that the pods read has all of the files: then
-// they were checked before.
+// holds returns whether the ConfigMap that the pods read has all of the files. If so,
+// an earlier call has checked them.
 func (o observed) holds(f *files) bool {
 	if o.deployment == nil || o.configMaps[o.deployment.configMap()] == nil {
 		return false
@@ -73,7 +73,7 @@ func (o observed) summary() string {
 	return o.configMaps[o.deployment.configMap()].Data[summary]
 }
 
-// complete returns the condition of a book that has some problems, or none.
+// complete returns the condition BookComplete for the warnings of a book.
 func complete(warnings book.Problems) condition {
 	if len(warnings.First) == 0 {
 		return condition{TypeBookComplete, statusTrue, ReasonComplete, "No problems found in the book"}
@@ -82,7 +82,8 @@ func complete(warnings book.Problems) condition {
 	return condition{TypeBookComplete, statusFalse, ReasonIncomplete, lineOf("The book has problems: "+warnings.String(), maxIncomplete)}
 }
 
-// complete returns the condition as it was, and whether it was known.
+// complete returns the condition BookComplete of an earlier call, and whether there is
+// one. Without one, the condition is NotChecked.
 func (l lastStatus) complete() (condition, bool) {
 	c := l.condition(TypeBookComplete)
 	switch {
@@ -97,8 +98,8 @@ func (l lastStatus) complete() (condition, bool) {
 	}
 }
 
-// incomplete returns the value of annotationIncomplete for the condition. It is
-// empty where there is no problem.
+// incomplete returns the value of annotationIncomplete for a condition. It is empty if
+// the book has no problems.
 func (c condition) incomplete() string {
 	if c.Status != statusFalse {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestConditionOfAnotherBook checks that a condition is repeated only for the book that
-// it describes: Crossplane writes conditions where it could not apply resources.
+// TestConditionOfAnotherBook checks that a condition is kept only for the book that it
+// describes: Crossplane writes conditions even if it cannot apply resources.
 func TestConditionOfAnotherBook(t *testing.T) {
 	const problem = `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`
 	complete := condition{TypeBookComplete, "True", "Complete", "No problems found in the book"}
@@ -30,8 +30,8 @@ func TestConditionOfAnotherBook(t *testing.T) {
 		"OtherProblem":   {reason: "The condition is that of a book with other problems", text: "[b](b.md)", last: other, described: incomplete, want: incomplete},
 		"AfterFailure":   {reason: "Another function failed", text: "[b](b.md)", last: condition{TypeBookComplete, "Unknown", "FatalError", "a"}, described: incomplete, want: incomplete},
 		"EarlierRelease": {reason: "A release without the condition composed the book", text: "[b](b.md)", described: complete, want: incomplete},
-		// Only the annotation and the condition are compared, so this shows that
-		// nothing is parsed.
+		// The annotation matches a condition that is wrong for this text, so the result
+		// shows that nothing is parsed.
 		"NotParsed": {reason: "A book that was composed before is not parsed", text: "[b](b.md)", last: other, described: other, want: other},
 	}
 	for name, tc := range cases {
@@ -61,19 +61,19 @@ func TestConditionOfAnotherBook(t *testing.T) {
 	}
 }
 
-// TestLongMessage checks that a message that was cut is repeated as it is.
+// TestLongMessage checks that a shortened message is not shortened again.
 func TestLongMessage(t *testing.T) {
 	for n := range 4 {
 		message := strings.Repeat("x", n) + strings.Repeat("一", maxIncomplete)
 		once := lineOf(message, maxIncomplete)
 		if twice := lineOf(once, maxIncomplete); len(once) > maxIncomplete+len("…") || twice != once {
-			t.Errorf("a message of %d bytes: got one of %d bytes, and then of %d", len(message), len(once), len(twice))
+			t.Errorf("a message of %d bytes: got %d bytes, and %d bytes when shortened again", len(message), len(once), len(twice))
 		}
 	}
 }
 
-// TestGeneratedSummary checks that a SUMMARY.md that somebody changed in the cluster is
-// generated again.
+// TestGeneratedSummary checks that SUMMARY.md is generated again if somebody changed it
+// in the cluster.
 func TestGeneratedSummary(t *testing.T) {
 	v := settledView()
 	v.Spec.Markdowns = map[string]string{"a.md": "# A"}
@@ -89,14 +89,14 @@ func TestGeneratedSummary(t *testing.T) {
 			t.Fatal(messages(problems))
 		}
 		if got := d.configMap.Data[summary]; got != want {
-			t.Errorf("SUMMARY.md where %q is observed: want %q, got %q", text, want, got)
+			t.Errorf("SUMMARY.md when %q is observed: want %q, got %q", text, want, got)
 		}
 	}
 }
 
-// TestSummaryTakenAway checks that a SUMMARY.md that somebody wrote does not stay where
-// it is to be generated.
-func TestSummaryTakenAway(t *testing.T) {
+// TestSummaryRemoved checks that a SUMMARY.md that a user wrote and removed is replaced
+// by a generated one.
+func TestSummaryRemoved(t *testing.T) {
 	v := settledView()
 	v.Spec.Markdowns = map[string]string{"a.md": "# A", "b.md": "# B", summary: "- [B](b.md)\n"}
 	v.Spec.Summary = summaryAuto
@@ -129,8 +129,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestExtraItems checks that files that a template adds stay in the volume where a file
-// of the book needs an item.
+// TestExtraItems checks that the volume keeps the files that a template adds when a
+// file of the book needs an item.
 func TestExtraItems(t *testing.T) {
 	v := settledView()
 	v.input.Templates.ConfigMap = template(t, `{data: {theme.css: body}, binaryData: {x.png: aGk=}}`)

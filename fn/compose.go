@@ -12,9 +12,9 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// The names of our composed resources in the pipeline. Crossplane identifies
-// composed resources by these: one with another name is another resource, so a
-// change would delete every live object and create it again. They are permanent.
+// The composition resource names of our composed resources, by which Crossplane
+// identifies them. With another name, Crossplane would delete the live object and
+// create it again, so these names are permanent.
 const (
 	keyConfigMap  = "configmap"
 	keyDeployment = "deployment"
@@ -26,39 +26,39 @@ type part struct {
 	key, apiVersion, kind, name string
 }
 
-// desired are the composed resources as we mean to own them: of each only the
-// fields that are set. Apply configurations of client-go are made for this, but
-// they link all of client-go, which would make half of the binary; wire.Writer
-// leaves out the rest as well.
+// desired holds the composed resources, each with only the fields that we own. The
+// apply configurations of client-go have the same purpose, but they link all of
+// client-go, which would be half of the binary. wire.Writer omits empty fields, as they do.
 type desired struct {
-	// configMap is not composed where an image holds the book.
+	// configMap is not among the resources if an image holds the book.
 	configMap  *composedConfigMap
 	deployment *appsv1.Deployment
 	service    *corev1.Service
 
-	// resources are all of them.
+	// resources lists the composed resources.
 	resources []composedResource
 
-	// shared are the files of other ConfigMaps.
+	// shared holds the files of other ConfigMaps.
 	shared []sharedFiles
-	// generated is whether SUMMARY.md is.
+	// generated is whether the function generates SUMMARY.md.
 	generated bool
 
-	// static is whether a web server serves what mdBook has built before.
+	// static is whether a web server serves the pages that mdBook has built.
 	static bool
 
-	// text is the key of the ConfigMap with the text of the spec, or textImage, and serving that
-	// of the one that serves until the Deployment has rolled out. Kept is the
-	// latter, where they differ and it still exists.
+	// text is the resource key of the ConfigMap with the text of the spec. serving is
+	// the key of the ConfigMap that pods serve until the rollout completes. Both are
+	// textImage if an image holds the book. kept is the ConfigMap that pods serve, if
+	// it is another one and still exists.
 	text, serving string
 	kept          *composedConfigMap
 
-	// revision is a hash of the content and the pod template. The encoded Deployment
-	// has it.
+	// revision is a hash of the content and the pod template. It is an annotation of
+	// the encoded Deployment.
 	revision string
 	encoded  *encodedDeployment
 
-	// complete is the condition of that type.
+	// complete is the condition BookComplete.
 	complete condition
 }
 
@@ -66,30 +66,30 @@ type desired struct {
 type composedResource struct {
 	part
 
-	// object is what is written.
+	// object is encoded into the response.
 	object any
-	// ready returns whether what was observed is ready.
+	// ready returns whether the observed resource is ready.
 	ready func(o observed) bool
-	// optional is whether one that was not observed need not have been deleted: the
-	// Input may have added it just now.
+	// optional is whether the resource can be absent although nobody deleted it: the
+	// Input may just have added it.
 	optional bool
 }
 
-// compose returns the desired resources of a valid view, and of what was observed
-// the text that must stay. Its problems are those of the templates, which can be
-// found only in what they are merged over, and those of the book, which is read only
-// where it is new.
+// compose returns the desired resources of a valid view. During a rollout they include
+// the ConfigMap that pods still serve. The problems are those of the templates, which
+// only show after the merge, and those of the book, which is checked only when it
+// changes.
 func compose(v view, o observed) (*desired, problems) {
 	cm, errs := merge(configMap(v), v.input.Templates.ConfigMap, field.NewPath("input", "templates", "configMap"))
 	f := filesOf(v, cm)
 	if v.Spec.bookImage() != nil && len(cm.Data)+len(cm.BinaryData) > 0 {
 		return nil, problemsOf(ReasonInvalidSpec, field.ErrorList{field.Forbidden(sourcePath(0).Child("image"),
-			"the Composition adds files to all books with templates.configMap, and cannot add them to an image: use markdowns or ConfigMaps")})
+			"templates.configMap of the Input adds files to every book, which is not possible for a book in an image: use markdowns or ConfigMaps")})
 	}
 	var checked *book.Problems
 	if v.input.Templates.ConfigMap == nil && !f.generatesSummary() && !o.holds(f) {
-		// What is new is checked before anything is composed from it. The files of a
-		// template are checked after the template.
+		// Check a new book before anything is composed from it. Files of a template are
+		// checked after the merge.
 		invalid, warnings := f.check()
 		if len(invalid) > 0 {
 			return nil, problemsOf(ReasonInvalidSpec, invalid)
@@ -100,7 +100,8 @@ func compose(v view, o observed) (*desired, problems) {
 	var more field.ErrorList
 	last := o.summary()
 	if f.generatesSummary() && last != "" {
-		// The one that was generated before is right while nothing has changed.
+		// While nothing has changed, the SUMMARY.md that was generated before is used
+		// again.
 		f.setSummary(last)
 		d, more = composeFiles(v, o, f)
 	}
@@ -121,7 +122,7 @@ func compose(v view, o observed) (*desired, problems) {
 }
 
 // composeFiles returns the desired resources for some files, and the errors of the
-// templates for the other resources.
+// templates.
 func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 	at := field.NewPath("input", "templates")
 	templates := v.input.Templates
@@ -131,7 +132,7 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 	case v.Spec.bookImage() != nil:
 		text = textImage
 	case v.input.ImmutableConfigMaps:
-		text = serialKey(stored)
+		text = immutableKey(stored)
 		stored.Name = v.configMapOf(text)
 	}
 	d, errs := merge(deployment(v, o, f.volume(stored.Name)), templates.Deployment, at.Child("deployment"))
@@ -139,7 +140,7 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 	errs = append(errs, more...)
 
 	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-		d.Spec.Strategy.RollingUpdate = nil // The API server rejects ours together with it.
+		d.Spec.Strategy.RollingUpdate = nil // The API server rejects it together with Recreate.
 	}
 
 	out := &desired{configMap: stored, deployment: d, service: s, static: v.input.Server != nil, shared: f.shared, generated: f.generatesSummary()}
@@ -170,14 +171,14 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 	if r, ok := budget(v, o, out); ok {
 		out.resources = append(out.resources, r)
 	}
-	if r, ok := reach(v, out); ok {
+	if r, ok := publish(v, out); ok {
 		out.resources = append(out.resources, r)
 	}
 
 	return out, nil
 }
 
-// union returns what is in any of two maps. The second wins.
+// union returns the entries of both maps. The value of b wins.
 func union[V any](a, b map[string]V) map[string]V {
 	both := make(map[string]V, len(a)+len(b))
 	maps.Copy(both, a)
@@ -186,8 +187,8 @@ func union[V any](a, b map[string]V) map[string]V {
 	return both
 }
 
-// metadata returns the metadata of a composed resource. The resources of a
-// namespaced XR have no namespace of their own: Crossplane gives them the XR's.
+// metadata returns the metadata of a composed resource. If the XR is namespaced, it has
+// no namespace: Crossplane sets that of the XR.
 func (v view) metadata(name string, annotations map[string]string) metav1.ObjectMeta {
 	m := metav1.ObjectMeta{
 		Name:        name,

@@ -16,12 +16,12 @@ type condition struct {
 	Message string `json:"message"`
 }
 
-// The types of the conditions that every response carries.
+// The types of the conditions of every response.
 const (
 	// TypeAvailable is true while a pod serves the book.
 	TypeAvailable = "Available"
-	// TypeDegraded is true while something keeps the book from being served as
-	// requested that somebody must fix.
+	// TypeDegraded is true while an error that somebody must fix keeps the book from
+	// being served as requested.
 	TypeDegraded = "Degraded"
 	// TypeBookComplete is false while the book is served with problems that its
 	// author can fix. It changes only when the book does.
@@ -44,8 +44,8 @@ const (
 
 // Reasons of Degraded, the most severe first.
 const (
-	// ReasonPanic (true; the others are unknown): the function has a bug that this
-	// XR meets.
+	// ReasonPanic (true; Available and BookComplete are unknown): the function
+	// panicked.
 	ReasonPanic = "Panic"
 	// ReasonResponseTooLarge (true): Crossplane would not read the response.
 	ReasonResponseTooLarge = "ResponseTooLarge"
@@ -78,15 +78,15 @@ const (
 	ReasonAsExpected = "AsExpected"
 )
 
-// Reasons of BookComplete. It keeps the last one while there are errors.
+// Reasons of BookComplete. While there are errors, it keeps the last one.
 const (
 	// ReasonComplete (true): no problems were found.
 	ReasonComplete = "Complete"
-	// ReasonIncomplete (false): something in the book is not as its author will
-	// want it, such as a link without a target, or a file that no chapter shows.
+	// ReasonIncomplete (false): the book has a problem that mdBook ignores, such as a
+	// link without a target, or a file that no chapter shows.
 	ReasonIncomplete = "Incomplete"
-	// ReasonNotChecked (unknown): there have been errors from the start, or the book is
-	// in an image.
+	// ReasonNotChecked (unknown): the book has had errors since it was created, or it
+	// is in an image.
 	ReasonNotChecked = "NotChecked"
 )
 
@@ -96,19 +96,19 @@ const (
 	statusUnknown = "Unknown"
 )
 
-// settled returns whether the MarkdownView has been served before.
+// settled returns whether pods have served the book before.
 func (v view) settled() bool {
 	available := v.last.condition(TypeAvailable)
 
-	// Crossplane makes our conditions Unknown when another function of the
-	// pipeline fails; the status stays.
+	// Crossplane sets our conditions to Unknown when another function of the pipeline
+	// fails, but keeps the status.
 	return available.Status == statusTrue ||
 		available.Reason == ReasonUnavailable ||
 		slices.Contains([]string{stateAvailable, stateHealthy}, v.last.Status.Status)
 }
 
-// available is about the pods that exist. What is desired is nil where it is not
-// known, because the XR or the Input has errors.
+// available returns the condition Available, which is about the existing pods. d is nil
+// if the XR or the Input has errors.
 func available(v view, o *observedDeployment, d *desired) condition {
 	matches := o != nil && (d == nil || o.matches(d))
 	none := o != nil && o.replicas() == 0 && (d == nil || ptr.Deref(d.deployment.Spec.Replicas, 0) == 0)
@@ -174,16 +174,16 @@ func (o *observedDeployment) degraded(v view, d *desired) (reason, message strin
 		v.viewerName(), strings.TrimSuffix(line(cause), "."), where, v.namespace(), labelInstance, v.instance())
 }
 
-// wasDegraded returns whether Degraded had a reason before. Until a Deployment has
-// caught up, its status is about what it was before: it confirms an error that is
-// known, and shows no new one.
+// wasDegraded returns whether Degraded had a reason before. Until the Deployment
+// controller has observed the current generation, the status is that of an earlier one:
+// it can confirm a known error, but not show a new one.
 func (v view) wasDegraded(reason string) bool {
 	last := v.last.condition(TypeDegraded)
 
 	return last.Status == statusTrue && last.Reason == reason
 }
 
-// unsynced returns which composed resources of the pipeline Crossplane could not
+// unsynced returns the composed resources of the pipeline that Crossplane could not
 // apply the last time, as its condition Synced lists them:
 // https://github.com/crossplane/crossplane/blob/v2.4.0/internal/controller/apiextensions/composite/reconciler.go
 func (v view) unsynced() string {
@@ -196,15 +196,15 @@ func (v view) unsynced() string {
 	return line(names)
 }
 
-// resource returns the resource of the XR as kubectl reads it: with its group, because
-// two groups can have the same kind.
+// resource returns the resource type of the XR for kubectl. It includes the group,
+// because two groups can have the same kind.
 func (v view) resource() string {
 	group, _, _ := strings.Cut(v.APIVersion, "/")
 
 	return strings.ToLower(line(v.Kind + "." + group))
 }
 
-// missing returns the names of our resources that existed and were not observed.
+// missing returns the names of our resources that existed and are not observed.
 func missing(d *desired, o observed) []string {
 	var names []string
 	for _, r := range d.resources {
@@ -216,9 +216,8 @@ func missing(d *desired, o observed) []string {
 	return names
 }
 
-// failure returns why the rollout is stuck, as the Deployment controller reports
-// it, and no reason when it is not. That pods cannot be created is the cause of
-// not progressing, so it comes first.
+// failure returns why the rollout is stuck, as the Deployment controller reports it, or
+// no reason. ReplicaFailure comes first: it is the cause of not progressing.
 func (o *observedDeployment) failure() (reason, cause string) {
 	if c := conditionOf(o.Status.Conditions, "ReplicaFailure"); c.Status == statusTrue {
 		return ReasonReplicaFailure, c.Message

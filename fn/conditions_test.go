@@ -42,7 +42,7 @@ func TestAvailable(t *testing.T) {
 			want:     condition{"Available", "True", "RollingOut", "The book is served while a change rolls out"},
 		},
 		"Lost": {
-			reason:   "Pods served the book before, and none does now",
+			reason:   "Pods served the book before, and none serves it now",
 			before:   before(t, `[{type: Available, status: "True", reason: Available}]`),
 			observed: `{metadata: {generation: 1}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, unavailableReplicas: 2}}`,
 			want:     condition{"Available", "False", "Unavailable", "The book is no longer served: no pod is available"},
@@ -116,7 +116,7 @@ func TestAvailableAtZero(t *testing.T) {
 	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [B](a.md)", "a.md": ""}
 	d, _ = compose(v, observed{})
 	if diff := cmp.Diff(zero, available(v, o, d)); diff != "" {
-		t.Errorf("It stays so while a changed text is applied: -want, +got:\n%s", diff)
+		t.Errorf("The condition stays while a changed text is applied: -want, +got:\n%s", diff)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestDegraded(t *testing.T) {
 			want:       stuck,
 		},
 		"Failing": {
-			reason:     "Pods cannot be created, which is why nothing progresses",
+			reason:     "Pods cannot be created, which is the cause of the missing progress",
 			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `, ` + failing + `]}}`,
 			want:       condition{"Degraded", "True", "ReplicaFailure", "Deployment viewer-sample cannot roll out: pods are forbidden: run kubectl describe replicasets -n default -l app.kubernetes.io/instance=sample"},
 		},
@@ -188,22 +188,22 @@ func TestDegraded(t *testing.T) {
 			want:       asExpected,
 		},
 		"Paused": {
-			reason:     "Somebody paused the Deployment, and a change waits",
+			reason:     "Somebody paused the Deployment while a change rolls out",
 			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1, conditions: [{type: Progressing, status: Unknown, reason: DeploymentPaused}]}}`,
 			want:       paused,
 		},
 		"PausedFromTheStart": {
-			reason:     "Somebody paused it before its first pod",
+			reason:     "Somebody paused the Deployment before its first pod was created",
 			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1}}`,
 			want:       paused,
 		},
 		"PausedWhenDone": {
-			reason:     "Somebody paused the Deployment, and no change waits",
+			reason:     "Somebody paused the Deployment, and no change rolls out",
 			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1}}`,
 			want:       asExpected,
 		},
 		"PausedAtZero": {
-			reason:     "No replica is requested, so no change waits",
+			reason:     "No replica is requested, so no change rolls out",
 			deployment: `{metadata: {generation: 1}, spec: {paused: true, replicas: 0, ` + revision + `}, status: {observedGeneration: 1}}`,
 			want:       asExpected,
 		},
@@ -213,13 +213,13 @@ func TestDegraded(t *testing.T) {
 			want:       asExpected,
 		},
 		"PausedBefore": {
-			reason:     "A paused Deployment that is scaled has not caught up: it stays paused",
+			reason:     "The controller has not observed that a paused Deployment was scaled: it stays paused",
 			before:     before(t, `[{type: Degraded, status: "True", reason: Paused}]`),
 			deployment: `{metadata: {generation: 2}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
 			want:       paused,
 		},
 		"PausedAndEdited": {
-			reason:     "A change of the spec waits for a Deployment that is paused",
+			reason:     "A change cannot roll out because the Deployment is paused",
 			deployment: `{metadata: {generation: 1}, spec: {paused: true}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1}}`,
 			want:       paused,
 		},
@@ -233,13 +233,13 @@ func TestDegraded(t *testing.T) {
 			},
 		},
 		"SyncedAgain": {
-			reason:     "It could, the last time",
+			reason:     "Crossplane applied all resources the last time",
 			before:     before(t, `[{type: Synced, status: "True", reason: ReconcileSuccess}, {type: Degraded, status: "True", reason: ApplyFailed}]`),
 			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
 			want:       asExpected,
 		},
 		"OurOwnFatal": {
-			reason:     "Synced reports what we rejected before",
+			reason:     "Synced is false because of our own fatal result",
 			before:     before(t, `[{type: Synced, status: "False", reason: ReconcileError, message: "cannot compose resources: pipeline step \"x\" returned a fatal result: Unsynced resources: a"}]`),
 			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
 			want:       asExpected,
@@ -277,7 +277,7 @@ func TestDegraded(t *testing.T) {
 	}
 }
 
-// before is the status of an XR that has conditions.
+// before returns the status of an XR that has conditions.
 func before(t *testing.T, conditions string) lastStatus {
 	t.Helper()
 

@@ -6,8 +6,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// A composedConfigMap is a ConfigMap whose binary files are in base64, as they are
-// read and sent: decoding a megabyte and encoding it again would be most of a call.
+// A composedConfigMap is a ConfigMap whose binary files stay in base64, as in the
+// request and the response: decoding and encoding a megabyte would take most of the
+// time of a call.
 type composedConfigMap struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -17,9 +18,9 @@ type composedConfigMap struct {
 	BinaryData map[string]string `json:"binaryData"`
 }
 
-// configMap returns the ConfigMap of a view without the files of the book: a
-// template is merged over it, so that the text never takes the way through JSON of
-// a merge.
+// configMap returns the ConfigMap of a view without the files of the book. A template
+// is merged over it before the files are added, because the merge encodes everything as
+// JSON.
 func configMap(v view) *corev1.ConfigMap {
 	var immutable *bool
 	if v.input.ImmutableConfigMaps {

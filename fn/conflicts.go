@@ -8,17 +8,17 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// conflicts returns the problems that our resources have with those that other
-// functions desire, and with those that exist.
+// conflicts returns the conflicts of our resources with those that other functions
+// desire, and with those that exist.
 func conflicts(req request, d *desired) problems {
 	p := problemsOf(ReasonPipelineConflict, conflictsInPipeline(req.view, d.resources, req.pipeline))
 
 	return append(p, conflictsInCluster(req.view, d.resources, req.observed)...)
 }
 
-// conflictsInPipeline returns an error for every desired resource of another
-// function that has the key of one of ours, and is not the same one. One of them
-// would be lost.
+// conflictsInPipeline returns an error for every desired resource of another function
+// that has the key of one of ours but is a different resource: one of them would be
+// lost.
 func conflictsInPipeline(v view, resources []composedResource, p pipeline) field.ErrorList {
 	var errs field.ErrorList
 	for _, ours := range resources {
@@ -46,10 +46,11 @@ func isSame(v view, e wire.Entry, ours part) bool {
 		(theirs.Metadata.Namespace == "" || theirs.Metadata.Namespace == v.namespace())
 }
 
-// conflictsInCluster returns a problem when resources are not where they
-// would be composed now: in another namespace than the Input or the claim of a
-// cluster-scoped XR names, or under another name, such as one that another function
-// has composed with the same key. Crossplane never moves or renames a resource.
+// conflictsInCluster returns a problem for each existing resource that has another name
+// than the one that the function composes, for example because another function has
+// composed it with the same key. It also returns one if the resources are in another
+// namespace than the one that the Input or the claim of a cluster-scoped XR names.
+// Crossplane never moves or renames a resource.
 func conflictsInCluster(v view, resources []composedResource, o observed) problems {
 	var p problems
 	moved := ""

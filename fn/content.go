@@ -12,50 +12,51 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// The text of a book is in a ConfigMap with the resource key "configmap", which
-// changes with the text. With immutableConfigMaps each text has a ConfigMap of its
-// own, which never changes: its key and its name end with a hash of the text, and
-// a change of the text makes another one.
+// A book has one ConfigMap, with the resource key "configmap", whose data changes with
+// the text. With immutableConfigMaps, each text has a ConfigMap of its own that never
+// changes: its key and its name end with a hash of the text, and a change of the text
+// creates another ConfigMap.
 //
-// Crossplane deletes what is no longer desired before it applies the rest, in any
-// order. So two ConfigMaps are desired during a rollout: the one that serves, with
-// the data that was observed, and the one that is desired now. Two is also the
-// most: those between them, of changes that did not roll out, are deleted.
+// Crossplane deletes resources that are no longer desired before it applies the others,
+// in any order. So two ConfigMaps are desired during a rollout: the new one, and the
+// one that pods still serve, with its observed data. There are never more than two:
+// Crossplane deletes those of changes that did not roll out.
 
-// keySerial begins the key of an immutable ConfigMap, and is permanent as the
-// other keys are.
-const keySerial = keyConfigMap + "-"
+// keyImmutable is the prefix of the key of an immutable ConfigMap. It is permanent,
+// like the other keys.
+const keyImmutable = keyConfigMap + "-"
 
 const (
-	// annotationConfigMap is on the pod template. It holds the resource key of the
-	// immutable ConfigMap that the pods read, or textImage.
+	// annotationConfigMap is set on the pod template. Its value is the resource key of
+	// the immutable ConfigMap that the pods read, or textImage.
 	annotationConfigMap = "markdownview.fn.crossplane.io/configmap"
-	// annotationServing is on the Deployment. It holds the resource key of the
-	// ConfigMap of the last completed rollout, or textImage, whose pods serve until the next
-	// rollout is complete. The pod template cannot hold it: that is what changes.
+	// annotationServing is set on the Deployment. Its value is the resource key of the
+	// ConfigMap of the last completed rollout, or textImage. The pods of that rollout
+	// serve until the next one is complete. The annotation cannot be on the pod
+	// template, which the next rollout replaces.
 	annotationServing = "markdownview.fn.crossplane.io/serving"
 )
 
-// serialKey returns the resource key of an immutable ConfigMap with the content of
-// cm. The hash is as long as that of revision, for the same reason.
-func serialKey(cm *composedConfigMap) string {
+// immutableKey returns the resource key of an immutable ConfigMap with the content of
+// cm. The hash need not be cryptographic: see revision.
+func immutableKey(cm *composedConfigMap) string {
 	var w wire.Writer
 	w.Object(&struct {
 		BinaryData map[string]string `json:"binaryData"`
 		Data       map[string]string `json:"data"`
 	}{cm.BinaryData, cm.Data})
 
-	return fmt.Sprintf("%s%016x", keySerial, hashed(w.Parts()))
+	return fmt.Sprintf("%s%016x", keyImmutable, hashed(w.Parts()))
 }
 
-// isSerialKey returns whether a resource key is that of an immutable ConfigMap.
-func isSerialKey(key string) bool {
-	digits, ok := strings.CutPrefix(key, keySerial)
+// isImmutableKey returns whether a resource key is that of an immutable ConfigMap.
+func isImmutableKey(key string) bool {
+	digits, ok := strings.CutPrefix(key, keyImmutable)
 
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// hashed returns the hash of what the parts hold together.
+// hashed returns the hash of the concatenated parts.
 func hashed(parts [][]byte) uint64 {
 	h := xxhash.New()
 	for _, part := range parts {
@@ -65,26 +66,27 @@ func hashed(parts [][]byte) uint64 {
 	return h.Sum64()
 }
 
-// configMapOf returns the name of the ConfigMap with a resource key. A base has no
-// dot, so a name with one is distinct from the names of all other MarkdownViews.
+// configMapOf returns the name of the ConfigMap with a resource key. base never has a
+// dot, so a name with a dot is distinct from the names of the ConfigMaps of all other
+// MarkdownViews.
 func (v view) configMapOf(key string) string {
-	if digits, ok := strings.CutPrefix(key, keySerial); ok {
+	if digits, ok := strings.CutPrefix(key, keyImmutable); ok {
 		return v.configMapName() + "." + digits
 	}
 
 	return v.configMapName()
 }
 
-// configMapPart is the ConfigMap with a resource key as a part of a view.
+// configMapPart returns the ConfigMap with a resource key as a part.
 func (v view) configMapPart(key string) part {
 	return part{key, "v1", "ConfigMap", v.configMapOf(key)}
 }
 
-// serving returns the resource key of the ConfigMap of the pods that serve, and
-// that of the desired one where there is no Deployment.
+// serving returns the resource key of the ConfigMap that the serving pods read. Without
+// a Deployment, it is the desired one.
 //
-// The annotation does not count where there is none yet, before the first rollout
-// is complete, and where its ConfigMap is gone, so that there is nothing to keep.
+// It is the key on the pod template, rather than annotationServing, before the first
+// rollout is complete and if the ConfigMap of the annotation no longer exists.
 func (o observed) serving(desired string) string {
 	if o.deployment == nil {
 		return desired
@@ -97,15 +99,15 @@ func (o observed) serving(desired string) string {
 	return last
 }
 
-// immutable returns whether the pods read something else than the ConfigMap that
-// changes in place.
+// immutable returns whether pods read anything other than the ConfigMap that changes in
+// place.
 func (d *desired) immutable() bool {
 	return d.text != keyConfigMap || d.serving != keyConfigMap
 }
 
-// serve writes into a Deployment and its pods which ConfigMaps they read. For a
-// ConfigMap that changes in place there is nothing to write, until it takes the
-// place of an immutable one.
+// serve sets the annotations that show which ConfigMaps the Deployment and its pods
+// use. A ConfigMap that changes in place needs none, unless it replaces an immutable
+// one.
 func (d *desired) serve() {
 	if d.text != keyConfigMap {
 		metav1.SetMetaDataAnnotation(&d.deployment.Spec.Template.ObjectMeta, annotationConfigMap, d.text)
@@ -115,8 +117,8 @@ func (d *desired) serve() {
 	}
 }
 
-// kept returns the ConfigMap of the pods that serve, where that is not the desired
-// one. It has the data that was observed: the spec has changed since.
+// kept returns the ConfigMap that the serving pods read, or nil if it is the desired
+// one. It has the observed data, because the spec has changed since.
 func kept(v view, o observed, d *desired) *composedConfigMap {
 	was := o.configMaps[d.serving]
 	if d.serving == d.text || was == nil {
@@ -128,7 +130,7 @@ func kept(v view, o observed, d *desired) *composedConfigMap {
 		Data:       maps.Clone(was.Data),
 		BinaryData: was.BinaryData,
 	}
-	// Ours are plain. What others have added to a ConfigMap stays theirs.
+	// The function writes only plain texts. It must not take ownership of other texts.
 	maps.DeleteFunc(cm.Data, func(_, text string) bool { return !plain(text) })
 	cm.Name = v.configMapOf(d.serving)
 	if d.serving != keyConfigMap {

@@ -20,7 +20,7 @@ func inputWith(fields object) object {
 	return in
 }
 
-// texts are the files page.md of the ConfigMaps that exist.
+// texts returns the text of page.md in each existing ConfigMap.
 func (c *cluster) texts() []string {
 	var out []string
 	for key, o := range c.objects {
@@ -34,7 +34,7 @@ func (c *cluster) texts() []string {
 	return out
 }
 
-// available are how many pods are available, and how many of them read a text.
+// available returns how many pods are available, and how many of them read a text.
 func (c *cluster) available(text string) (all, reading int) {
 	for revision, v := range c.pods {
 		all += v.available
@@ -48,8 +48,7 @@ func (c *cluster) available(text string) (all, reading int) {
 	return all, reading
 }
 
-// TestImmutableConfigMaps simulates the life of a MarkdownView whose every text has
-// a ConfigMap of its own.
+// TestImmutableConfigMaps simulates a MarkdownView with immutableConfigMaps.
 func TestImmutableConfigMaps(t *testing.T) {
 	c := newCluster(t, viewOf(object{"markdowns": book("A"), "replicas": 3.0}), inputWith(object{"immutableConfigMaps": true}))
 	text := func(text string) func() {
@@ -65,39 +64,40 @@ func TestImmutableConfigMaps(t *testing.T) {
 	for _, step := range []struct {
 		reason string
 		change func()
-		// texts that exist and text that all pods serve, when nothing moves.
+		// texts lists the texts that exist, and serves is the text that all pods serve,
+		// when the cluster has settled.
 		texts  []string
 		serves string
 	}{
 		{"The first text has a ConfigMap", func() {}, []string{"A"}, "A"},
-		{"The ConfigMap of a text that no pod reads any more is deleted", text("B"), []string{"B"}, "B"},
-		{"A change that never becomes ready leaves the text before it", broken("C"), []string{"B", "C"}, "B"},
-		{"Pods that are rescheduled during a broken change start again on the text before it", c.drain, []string{"B", "C"}, "B"},
-		{"Nobody needs the text between the one that serves and the desired one", func() {
+		{"The ConfigMap of a text is deleted when no pod reads it", text("B"), []string{"B"}, "B"},
+		{"The previous text stays if a change never becomes ready", broken("C"), []string{"B", "C"}, "B"},
+		{"Pods that are rescheduled during a broken change start again with the previous text", c.drain, []string{"B", "C"}, "B"},
+		{"The texts of changes that did not roll out are deleted", func() {
 			for _, name := range []string{"D", "E", "F"} {
 				broken(name)()
 				c.reconcile()
 				c.step()
 			}
 		}, []string{"B", "F"}, "B"},
-		{"And they still start again", c.drain, []string{"B", "F"}, "B"},
-		{"Going back is a rollout to the text that serves", text("B"), []string{"B"}, "B"},
-		{"Going back to a text that was deleted makes it again", text("A"), []string{"A"}, "A"},
-		{"A ConfigMap that changes with the text takes over", func() { c.input = nil }, []string{"A"}, "A"},
-		{"It changes in place", text("G"), []string{"G"}, "G"},
-		{"A ConfigMap that changes with the text stays until the immutable one serves", func() {
+		{"Rescheduled pods still start again", c.drain, []string{"B", "F"}, "B"},
+		{"Reverting the text rolls out the text that pods serve", text("B"), []string{"B"}, "B"},
+		{"Reverting to a text whose ConfigMap was deleted creates it again", text("A"), []string{"A"}, "A"},
+		{"A mutable ConfigMap replaces the immutable one", func() { c.input = nil }, []string{"A"}, "A"},
+		{"The mutable ConfigMap changes in place", text("G"), []string{"G"}, "G"},
+		{"The mutable ConfigMap stays until pods serve the immutable one", func() {
 			broken("H")()
 			c.input = inputWith(object{"immutableConfigMaps": true})
 			broken("H")()
 		}, []string{"G", "H"}, "G"},
-		{"Pods of the ConfigMap that changes with the text start again on the text that served", c.drain, []string{"G", "H"}, "G"},
-		{"An immutable ConfigMap takes over", text("I"), []string{"I"}, "I"},
-		{"An immutable one stays until the one that changes with the text serves", func() {
+		{"Pods of the mutable ConfigMap start again with the text that they served", c.drain, []string{"G", "H"}, "G"},
+		{"An immutable ConfigMap replaces the mutable one", text("I"), []string{"I"}, "I"},
+		{"The immutable ConfigMap stays until pods serve the mutable one", func() {
 			c.input = nil
 			broken("J")()
 		}, []string{"I", "J"}, "I"},
 		{"Pods of the immutable ConfigMap start again", c.drain, []string{"I", "J"}, "I"},
-		{"The ConfigMap that changes with the text does so", text("K"), []string{"K"}, "K"},
+		{"The mutable ConfigMap changes in place again", text("K"), []string{"K"}, "K"},
 	} {
 		step.change()
 		c.settle()
@@ -110,8 +110,8 @@ func TestImmutableConfigMaps(t *testing.T) {
 	}
 }
 
-// TestImmutableConfigMapsBeforeFirstRollout checks that a text that some pods serve
-// already stays when the first rollout is not complete.
+// TestImmutableConfigMapsBeforeFirstRollout checks that a text that some pods already
+// serve stays if it changes before the first rollout is complete.
 func TestImmutableConfigMapsBeforeFirstRollout(t *testing.T) {
 	c := newCluster(t, viewOf(object{"markdowns": book("A"), "replicas": 3.0}), inputWith(object{"immutableConfigMaps": true}))
 	for all := 0; all == 0; all, _ = c.available("A") {
@@ -125,9 +125,9 @@ func TestImmutableConfigMapsBeforeFirstRollout(t *testing.T) {
 	}
 }
 
-// TestImmutableConfigMapsChangedUnseen checks the text of a rollout that was
-// complete, and then lost a pod, before the function was called again.
-func TestImmutableConfigMapsChangedUnseen(t *testing.T) {
+// TestImmutableConfigMapsUnobservedRollout checks that a text stays whose rollout
+// completed, and then lost an available pod, between two calls of the function.
+func TestImmutableConfigMapsUnobservedRollout(t *testing.T) {
 	c := newCluster(t, viewOf(object{"markdowns": book("A"), "replicas": 3.0}), inputWith(object{"immutableConfigMaps": true}))
 	c.settle()
 	c.edit(func(spec object) { spec["markdowns"] = book("B") })
@@ -144,8 +144,8 @@ func TestImmutableConfigMapsChangedUnseen(t *testing.T) {
 	}
 }
 
-// TestImmutableLives simulates many MarkdownViews whose texts have ConfigMaps of
-// their own, now and then.
+// TestImmutableLives simulates random MarkdownViews, most of the time with
+// immutableConfigMaps.
 func TestImmutableLives(t *testing.T) {
 	t.Parallel()
 
@@ -178,7 +178,7 @@ func TestImmutableLives(t *testing.T) {
 	}
 }
 
-// TestImmutableConfigMapNames checks that an immutable ConfigMap has a legal name,
+// TestImmutableConfigMapNames checks that an immutable ConfigMap has a valid name,
 // which no other MarkdownView of the namespace can have.
 func TestImmutableConfigMapNames(t *testing.T) {
 	for _, name := range []string{"a", strings.Repeat("a", 253), strings.Repeat("a", 56), "a.b", "1"} {
@@ -190,10 +190,10 @@ func TestImmutableConfigMapNames(t *testing.T) {
 		if details := validation.IsDNS1123Subdomain(got); len(details) > 0 {
 			t.Errorf("law 6: name %q of a ConfigMap: %v", got, details)
 		}
-		// Names of XRs that would compose the same name.
+		// The name of an XR that could compose the same name.
 		before, _ := strings.CutPrefix(got, "markdowns-")
 		if other := nameAndInstance(composedOf(t, strings.TrimPrefix(before, "-"))["configmap"])[0]; other == got {
-			t.Errorf("law 6: XRs %q and %q have ConfigMap %s", name, before, got)
+			t.Errorf("law 6: XRs %q and %q both have ConfigMap %s", name, before, got)
 		}
 	}
 }
@@ -210,6 +210,6 @@ func TestImmutableConflict(t *testing.T) {
 	}
 	req.Desired = toState(t, "configmap", object{"apiVersion": "example.com/v1", "kind": "Bucket"})
 	if rsp := run(t, req); isFatal(rsp) {
-		t.Errorf("want no error for a key that is free, got %v", rsp.GetResults())
+		t.Errorf("want no error for a key that the function does not use, got %v", rsp.GetResults())
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// Crossplane cannot apply a status field that the XRD does not declare. Ours
-// declares all that the function writes. Of another one the Input names those that
-// it declares, or the function requires its schema: Crossplane then calls the
-// function again with it, unless the Composition has required it already, under the
-// same name.
+// Crossplane cannot apply a status field that the XRD does not declare. Our XRD
+// declares all fields that the function writes. For another XRD, the Input names the
+// declared fields, or the function requires the schema of the XR: Crossplane then calls
+// the function again with the schema, unless the Composition has already required it
+// under the same name.
 const (
 	ownGroup = "markdownview.fn.crossplane.io"
 
-	// requirementXR is the name of the required schema. Compositions name it too,
-	// so it is permanent.
+	// requirementXR is the name of the required schema. Compositions use it too, so it
+	// is permanent.
 	requirementXR = "xr"
 
 	requirementsSchemas = 3
@@ -29,19 +29,19 @@ const (
 	capabilitySchemas = 5
 )
 
-// asksForSchema returns whether the schema of the XR says which status fields it
-// declares.
-func (v view) asksForSchema() bool {
+// needsSchema returns whether the schema of the XR determines which status fields are
+// declared.
+func (v view) needsSchema() bool {
 	group, _, _ := strings.Cut(v.APIVersion, "/")
 
 	return v.input.StatusFields == nil && group != ownGroup
 }
 
-// readDeclared reads which status fields the XR declares from the required schemas
-// of a request: encoded entries of a map, of which the last with a key counts.
-// Without the schema all are declared.
+// readDeclared reads which status fields the XR declares from the required schemas of a
+// request. They are encoded entries of a map; the last one with a key counts. Without a
+// schema, all fields count as declared.
 func (req *request) readDeclared(schemas [][]byte) error {
-	if !req.view.asksForSchema() {
+	if !req.view.needsSchema() {
 		return nil
 	}
 	req.requiresSchema = req.capable(capabilitySchemas)
@@ -62,7 +62,7 @@ func (req *request) readDeclared(schemas [][]byte) error {
 				Open bool `json:"x-kubernetes-preserve-unknown-fields"`
 			} `json:"properties"`
 		}
-		// A Schema holds its Struct as a Resource holds its object.
+		// A Schema has its Struct in the field in which a Resource has its object.
 		object, err := objectOf(e.Value)
 		if err == nil {
 			_, err = wire.Decode(object, &schema, nil, wire.Lenient)
@@ -83,8 +83,8 @@ func (req *request) readDeclared(schemas [][]byte) error {
 	return nil
 }
 
-// statusTypes are the types of the status fields in a schema. One of another type
-// means something else.
+// statusTypes returns the types of the status fields in a schema. A field with another
+// type has another meaning.
 func statusTypes() map[v1beta1.StatusField]string {
 	return map[v1beta1.StatusField]string{
 		v1beta1.StatusFieldStatus:             "string",
@@ -96,7 +96,7 @@ func statusTypes() map[v1beta1.StatusField]string {
 	}
 }
 
-// readCapabilities reads a field of capabilities. They are packed, but need not be.
+// readCapabilities reads one field of capabilities, packed or not.
 func (req *request) readCapabilities(f wire.Field) error {
 	if f.Type == protowire.VarintType {
 		req.capabilities |= 1 << f.Bits
@@ -116,7 +116,7 @@ func (req *request) readCapabilities(f wire.Field) error {
 // capable returns whether Crossplane has a capability.
 func (req *request) capable(capability int) bool { return req.capabilities&(1<<capability) != 0 }
 
-// writeSchema writes that the schema of the XR is required.
+// writeSchema writes the requirement for the schema of the XR.
 func writeSchema(w *wire.Writer, v view) {
 	w.Message(requirementsSchemas, func() {
 		w.Message(2, func() {

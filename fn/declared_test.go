@@ -29,17 +29,17 @@ func TestDeclared(t *testing.T) {
 		want       []string
 		requires   bool
 	}{
-		"Ours":      {reason: "Our XRD declares all, and costs no second call", apiVersion: "markdownview.fn.crossplane.io/v1alpha1", capable: capable, want: all},
-		"Listed":    {reason: "The Input says which", apiVersion: theirs, input: inputWith(object{"statusFields": []any{"url"}}), capable: capable, want: []string{"url"}},
-		"None":      {reason: "An empty list is a list", apiVersion: theirs, input: inputWith(object{"statusFields": []any{}}), capable: capable, want: []string{}},
-		"Older":     {reason: "A Crossplane that sends no schemas", apiVersion: theirs, capable: capable[:1], want: all},
+		"Ours":      {reason: "Our XRD declares all fields, so no second call is needed", apiVersion: "markdownview.fn.crossplane.io/v1alpha1", capable: capable, want: all},
+		"Listed":    {reason: "The Input lists the fields", apiVersion: theirs, input: inputWith(object{"statusFields": []any{"url"}}), capable: capable, want: []string{"url"}},
+		"None":      {reason: "An empty list means no fields", apiVersion: theirs, input: inputWith(object{"statusFields": []any{}}), capable: capable, want: []string{}},
+		"Older":     {reason: "A Crossplane version that sends no schemas", apiVersion: theirs, capable: capable[:1], want: all},
 		"First":     {reason: "The first call requires the schema", apiVersion: theirs, capable: capable, want: all, requires: true},
-		"WithInput": {reason: "An Input that does not say which changes nothing", apiVersion: theirs, input: inputWith(object{"labels": object{"a": "b"}}), capable: capable, want: all, requires: true},
+		"WithInput": {reason: "The Input does not list the fields", apiVersion: theirs, input: inputWith(object{"labels": object{"a": "b"}}), capable: capable, want: all, requires: true},
 		"Second":    {reason: "The second call has the schema, and requires it again", apiVersion: theirs, capable: capable, schema: schemaOf(object{"properties": object{"status": text, "other": text}}), want: []string{"status"}, requires: true},
-		"NoSchema":  {reason: "Crossplane has found no schema", apiVersion: theirs, capable: capable, schema: &fnv1.Schema{}, want: all, requires: true},
-		"OtherType": {reason: "A field of another type means something else", apiVersion: theirs, capable: capable, schema: schemaOf(object{"properties": object{"url": object{"type": "object"}, "replicas": object{"type": "integer"}}}), want: []string{"replicas"}, requires: true},
-		"NoStatus":  {reason: "A status that declares nothing", apiVersion: theirs, capable: capable, schema: schemaOf(object{"type": "object"}), want: []string{}, requires: true},
-		"Open":      {reason: "A status that takes anything", apiVersion: theirs, capable: capable, schema: schemaOf(object{"x-kubernetes-preserve-unknown-fields": true}), want: all, requires: true},
+		"NoSchema":  {reason: "Crossplane found no schema", apiVersion: theirs, capable: capable, schema: &fnv1.Schema{}, want: all, requires: true},
+		"OtherType": {reason: "A field of another type has another meaning", apiVersion: theirs, capable: capable, schema: schemaOf(object{"properties": object{"url": object{"type": "object"}, "replicas": object{"type": "integer"}}}), want: []string{"replicas"}, requires: true},
+		"NoStatus":  {reason: "A status that declares no fields", apiVersion: theirs, capable: capable, schema: schemaOf(object{"type": "object"}), want: []string{}, requires: true},
+		"Open":      {reason: "A status that preserves unknown fields", apiVersion: theirs, capable: capable, schema: schemaOf(object{"x-kubernetes-preserve-unknown-fields": true}), want: all, requires: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

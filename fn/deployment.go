@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// defaultImage is the newest release of the image that the tutorial uses.
-	// Its tags are pushed anew with every change of its build, so a platform
-	// team that wants to be sure names a digest in the Input.
+	// defaultImage is the newest release of the image that the tutorial uses. Each
+	// change of its build is pushed with the same tag, so a platform team that needs a
+	// fixed image sets a digest in the Input.
 	defaultImage = "docker.io/peaceiris/mdbook:v0.5.0"
 
 	listenIPv4 = "0.0.0.0"
@@ -24,16 +24,16 @@ const (
 	servicePort   = 80
 	containerName = "mdbook"
 	bookDir       = "/book"
-	// user is any but root: the image names none, and mdBook reads and writes
-	// nothing that belongs to one.
+	// user is any user but root: the image does not set one, and mdBook needs no files
+	// of a particular user.
 	user = 65532
 )
 
-// deployment returns the Deployment of a view: mdBook, which builds the book
-// from a volume and serves it.
+// deployment returns the Deployment of a view. In its pods, mdBook builds the book from
+// a volume and serves it.
 //
-// A rollout adds a viewer before it takes one away, so a book that does not
-// build leaves the old viewers serving.
+// A rollout adds a pod before it removes one, so if mdBook cannot build a book, the old
+// pods keep serving.
 func deployment(v view, o observed, book corev1.Volume) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
@@ -56,12 +56,12 @@ func deployment(v view, o observed, book corev1.Volume) *appsv1.Deployment {
 	}
 }
 
-// replicas returns the replicas of an XR, and none where it leaves the number to
-// an autoscaler: what we send we own, and we would overwrite the autoscaler's.
+// replicas returns the replicas of an XR, or nil if an autoscaler sets the number: the
+// function would own the field and overwrite the number of the autoscaler.
 //
-// A number that was applied before stays until an autoscaler has set one: a field
-// that its only owner no longer applies falls back to the default, so that three
-// pods would become one.
+// A number that was applied before stays until an autoscaler has set one. Otherwise the
+// field would lose its only owner and return to the default: three pods would become
+// one.
 func replicas(v view, o observed) *int32 {
 	if v.Spec.Replicas == nil && o.deployment != nil && o.deployment.managers.crossplaneOwns(fieldReplicas) {
 		return ptr.To(o.deployment.replicas())
@@ -70,9 +70,9 @@ func replicas(v view, o observed) *int32 {
 	return v.Spec.Replicas
 }
 
-// listenAddress returns the address at which mdBook listens. Where nothing is set,
-// it serves IPv6 where the Service has an IPv6 address. Before there is a Service it
-// is what the pods have, or IPv4, which every kernel has.
+// listenAddress returns the address at which mdBook listens. By default it is IPv6 if
+// the Service has an IPv6 address. While there is no Service, it is the address of the
+// existing pods, or IPv4, which every kernel has.
 func listenAddress(v view, o observed) string {
 	switch {
 	case v.input.ListenAddress != "":
@@ -87,13 +87,13 @@ func listenAddress(v view, o observed) string {
 
 func podSpec(v view, o observed, book corev1.Volume) corev1.PodSpec {
 	pod := corev1.PodSpec{
-		// A book can include any file of its container into a page.
+		// A book can include any file of its container, such as the token, in a page.
 		AutomountServiceAccountToken: ptr.To(false),
-		// mdBook takes MDBOOK_… variables for settings, and fails to start with
-		// those that Kubernetes makes for a Service called "mdbook".
+		// mdBook reads MDBOOK_… variables as settings, and fails to start with those
+		// that Kubernetes adds for a Service named "mdbook".
 		EnableServiceLinks: ptr.To(false),
-		// mdBook ignores SIGTERM and serves until it is killed: long enough for
-		// its endpoint to be gone, and no longer.
+		// mdBook ignores SIGTERM and serves until it is killed. 5 seconds are enough
+		// for proxies to remove its endpoint.
 		TerminationGracePeriodSeconds: ptr.To[int64](5),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot:   ptr.To(true),
@@ -117,7 +117,7 @@ func podSpec(v view, o observed, book corev1.Volume) corev1.PodSpec {
 	return pod
 }
 
-// outputLimit is how many bytes mdBook may write.
+// outputLimit returns how many bytes mdBook may write.
 func (v view) outputLimit() int64 {
 	if len(v.Spec.MarkdownsFrom) > 0 {
 		return 2 << 30
@@ -126,8 +126,9 @@ func (v view) outputLimit() int64 {
 	return 256 << 20
 }
 
-// startSeconds is how long the first build may take: up to 15 s for the largest book
-// of one ConfigMap on little CPU, and no longer than Kubernetes waits for a rollout.
+// startSeconds returns how many seconds the first build may take. The largest book of
+// one ConfigMap takes up to 15 s with little CPU. 600 s is how long Kubernetes waits
+// for a rollout to progress.
 func (v view) startSeconds() int32 {
 	if len(v.Spec.MarkdownsFrom) > 0 {
 		return 600
@@ -148,16 +149,16 @@ func container(v view, o observed) corev1.Container {
 		Command:         []string{"mdbook"},
 		Args:            []string{"serve", "--hostname", listenAddress(v, o)},
 		WorkingDir:      bookDir,
-		// A chapter that is missing is then an error that names it. By default
-		// mdBook writes an empty one, which fails on a read-only volume.
+		// mdBook then reports a missing chapter by name. By default it creates an empty
+		// one, which fails on a read-only volume.
 		Env:   append([]corev1.EnvVar{{Name: "MDBOOK_BUILD__CREATE_MISSING", Value: "false"}}, v.Spec.Book.env()...),
 		Ports: []corev1.ContainerPort{{Name: portName, ContainerPort: 3000, Protocol: corev1.ProtocolTCP}},
 		// The port opens after the first build.
 		StartupProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 1, FailureThreshold: v.startSeconds()},
-		// A rebuild empties the site for up to some seconds: three failures in
-		// a row are more than that.
+		// A rebuild empties the site for up to a few seconds, less than three failures
+		// in a row take.
 		ReadinessProbe: &corev1.Probe{ProbeHandler: get, PeriodSeconds: 5, TimeoutSeconds: 2, FailureThreshold: 3},
-		// Not GET: a book without a first page would be restarted without end.
+		// TCP, because GET would restart a book without a first page again and again.
 		LivenessProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 10, TimeoutSeconds: 2, FailureThreshold: 3},
 		Resources:     corev1.ResourceRequirements{Requests: requests, Limits: limits},
 		SecurityContext: &corev1.SecurityContext{

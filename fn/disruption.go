@@ -10,11 +10,11 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// keyBudget is permanent as the other keys are.
+// keyBudget is permanent, like the other keys.
 const keyBudget = "poddisruptionbudget"
 
-// A podDisruptionBudget is what we own of one. The types of Kubernetes would link
-// the group of every version.
+// A podDisruptionBudget has the fields of one that we own. The type of Kubernetes would
+// make the binary larger.
 type podDisruptionBudget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -27,8 +27,9 @@ type podDisruptionBudget struct {
 	} `json:"spec"`
 }
 
-// budget returns the PodDisruptionBudget of a view, and none for fewer than two
-// replicas: of one, either no pod could be evicted, or every pod.
+// budget returns the PodDisruptionBudget of a view, and whether there is one. There is
+// none for fewer than two replicas: for one, it would allow either no eviction or every
+// eviction.
 func budget(v view, o observed, d *desired) (composedResource, bool) {
 	in := v.input.PodDisruptionBudget
 	replicas := ptr.Deref(d.deployment.Spec.Replicas, 0)
@@ -48,7 +49,7 @@ func budget(v view, o observed, d *desired) (composedResource, bool) {
 		b.Spec.MaxUnavailable = ptr.To(intstr.FromInt32(1))
 	}
 	b.Spec.Selector.MatchLabels = v.selector()
-	// A pod that serves nobody must not keep a node from being drained.
+	// A pod that is not ready must not keep a node from being drained.
 	b.Spec.UnhealthyPodEvictionPolicy = "AlwaysAllow"
 
 	return composedResource{
@@ -66,7 +67,7 @@ type observedBudget struct {
 	} `json:"status"`
 }
 
-// ready returns whether evictions go by what is desired now.
+// ready returns whether the controller has observed the desired budget.
 func (o *observedBudget) ready() bool {
 	return o != nil && o.Metadata.DeletionTimestamp == "" && o.Status.ObservedGeneration >= max(1, o.Metadata.Generation)
 }
@@ -85,7 +86,8 @@ func validateBudget(b *v1beta1.PodDisruptionBudget, at *field.Path) field.ErrorL
 	return errs
 }
 
-// validateAmount returns an error for what is not a number of pods or a percentage.
+// validateAmount returns an error for a value that is neither a number of pods nor a
+// percentage.
 func validateAmount(amount *intstr.IntOrString, at *field.Path) field.ErrorList {
 	switch {
 	case amount == nil:

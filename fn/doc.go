@@ -1,64 +1,64 @@
-// Package fn composes MarkdownViews: from one observed XR it makes a ConfigMap
-// with the files of the book, a Deployment of pods that serve it, and a Service.
+// Package fn composes MarkdownViews: for an observed XR it returns a ConfigMap with
+// the files of the book, a Deployment of pods that serve it, and a Service.
 //
 // A call runs these steps, each in a file of its name:
 //
 //	RunFunctionRequest
-//	      │ read       the XR, the Input, the observed resources: values
+//	      │ read       the XR, the Input and the observed resources, as Go values
 //	      ▼
-//	      validate     problems, each with a reason that names who can fix it
+//	      validate     problems, each with a reason that shows who can fix it
 //	      ▼
 //	      compose      the desired ConfigMap, Deployment and Service, and their
-//	      │            conflicts with what others desire or what exists
+//	      │            conflicts with other resources of the pipeline or the cluster
 //	      ▼
 //	      judge        readiness, conditions, status, events
-//	      │ respond    writes what was decided
+//	      │ respond    writes the response
 //	      ▼
 //	RunFunctionResponse
 //
-// The files of ConfigMaps that the spec names are read, hashed and checked with the
-// others, and mounted by reference: see from.go and required.go.
+// The files of the ConfigMaps that spec.markdownsFrom names are read, hashed and checked
+// with the other files, and mounted by reference: see from.go and required.go.
 //
-// Whether mdBook serves a book is known before it runs: package book reads it, once
-// for each change. See complete.go for how a steady call knows that nothing changed.
+// The function checks whether mdBook can build a book: package book reads it, once for
+// each change. See complete.go for how later calls know that nothing has changed.
 //
-// With problems nothing is composed: they are judged, and the response passes on
-// what other functions desired. Protobuf is known where a request is read and a
-// response is written, see package wire. The steps between are pure functions of
-// plain values, which can be tested without a request.
+// If there are problems, the function composes nothing: the response has a fatal result
+// and conditions, and passes on what other functions desire. Only read.go, respond.go and
+// package wire know protobuf. The steps between them are pure functions of Go values, which
+// can be tested without a request.
 //
 // # Laws
 //
-// These hold for every request. They are tested over golden requests, over
-// generated ones and over raw bytes, by go test and by make fuzz.
+// These hold for every request. Both go test and make fuzz test them, with golden requests,
+// generated requests and random bytes.
 //
-//  1. There is always a response, and one that Crossplane accepts: no panic, no
-//     gRPC error, all three conditions with documented reasons, messages on one line
-//     that are short enough to read.
-//  2. The same request gives the same bytes, and requests that differ in the order
+//  1. There is always a response that Crossplane accepts: no panic, no gRPC error, all
+//     three conditions with documented reasons, and messages on one line that are short
+//     enough to read.
+//  2. The same request gives the same bytes, and requests that differ only in the order
 //     of their maps give equal responses. The request is not modified.
-//  3. Nothing is lost. The response holds every desired resource of the request,
-//     and either one fatal result or all of our own resources. Only a response that
-//     requires ConfigMaps which Crossplane has not sent yet has neither: Crossplane
-//     drops it and calls again. Resources of other functions, readiness, connection
-//     details and context are as they were. Of the immutable ConfigMaps it holds the
-//     desired one and the one that serves, with the data that was observed.
-//  4. Kubernetes accepts what is composed. What it would not accept is rejected
-//     before, with all errors at once and the path of each. For templates, which
-//     are the platform team's, that is as far as the types of Kubernetes and what
-//     the pods need. An object holds what we mean to own: no status, nulls, empty
-//     objects or zero defaults.
-//  5. It settles. Our own response, observed as the API server stores it, gives the
-//     same response again, and no event. Ready turns true once for each rollout, no
-//     condition returns to what it has just left, and an event reports only a
-//     condition that has turned true, or BookComplete that has turned false.
-//  6. Every legal name of an XR, up to 253 characters, gives legal names and
-//     labels, always the same ones, and distinct ones for distinct XRs of a kind
-//     in a namespace.
-//  7. Every file arrives in the pods byte for byte, under its name: a valid UTF-8
-//     text as data or, where JSON or YAML would change it, as binaryData, under a
-//     key that is derived from its path. Files of other ConfigMaps are mounted from there.
-//  8. Readiness and status agree: where all is ready, STATUS is Healthy and
-//     Available is true. No key of the status is missing from a response that is
-//     not fatal, unless the XRD does not declare it according to the Input.
+//  3. Nothing is lost. The response holds every desired resource of the request, and
+//     either one fatal result or all of our own resources. The exception is a response
+//     that requires ConfigMaps which Crossplane has not sent yet: it has neither, and
+//     Crossplane drops it and calls again. Resources of other functions, readiness,
+//     connection details and context are unchanged. Of the immutable ConfigMaps, the
+//     response holds the desired one and the one that pods serve, with its observed data.
+//  4. Kubernetes accepts the composed resources. The function rejects invalid values
+//     first, all at once and with their field paths. Of templates, which the platform
+//     team writes, it checks the types of Kubernetes and what the pods need. An object
+//     holds only the fields that we own: no status, nulls, empty objects or zero defaults.
+//  5. It settles. When the API server has stored our response, the next response is the
+//     same, without events. Ready turns true once for each rollout, no condition changes
+//     back to the value that it just had, and an event reports only a condition that has
+//     turned true, or BookComplete that has turned false.
+//  6. Every valid name of an XR, up to 253 characters, gives valid names and labels. They
+//     are always the same for an XR, and distinct for distinct XRs of a kind in a
+//     namespace.
+//  7. Every file arrives in the pods byte for byte, under its name. A file is stored as
+//     data if it is UTF-8 text that JSON and YAML leave unchanged, else as binaryData,
+//     under a key that is derived from its path. Files of other ConfigMaps are mounted
+//     from those ConfigMaps.
+//  8. Readiness and status agree: if all resources are ready, STATUS is Healthy and
+//     Available is true. A response that is not fatal has every status field that the
+//     XRD declares.
 package fn

@@ -17,28 +17,29 @@ import (
 const (
 	// summaryRequired means that SUMMARY.md must be among the files.
 	summaryRequired = "Required"
-	// summaryAuto means that it is generated where it is not.
+	// summaryAuto means that the function generates SUMMARY.md if it is absent.
 	summaryAuto = "Auto"
 )
 
-// files are the files of a book, as they are stored in a ConfigMap and mounted from
-// it: those of the XR, and those that a template adds.
+// files holds the files of a book as a ConfigMap stores them and pods mount them: those
+// of the XR, and those that a template adds.
 type files struct {
 	spec spec
-	// shared are those of other ConfigMaps, which are mounted from there.
+	// shared holds the files of other ConfigMaps. Pods mount them from there.
 	shared []sharedFiles
-	// extra is the ConfigMap with the files of a template alone.
+	// extra is a ConfigMap with only the files of a template.
 	extra *corev1.ConfigMap
 
-	// data and binaryData hold the files by their keys, binaryData in base64.
+	// data and binaryData hold the files by key. The values of binaryData are base64.
 	data, binaryData map[string]string
-	// items map keys to names for a volume. There are none where every file has its
-	// name as its key: then a volume shows a new file without a change of the pods.
+	// items maps keys to file names in a volume. It is empty if the key of every file
+	// is its name: the volume then shows a new file without a change of the pod
+	// template.
 	items []corev1.KeyToPath
-	// keys are those of the XR.
+	// keys holds the keys of the files of the XR.
 	keys map[string]bool
 
-	// summary is SUMMARY.md where it is generated.
+	// summary is the generated SUMMARY.md, if there is one.
 	summary string
 }
 
@@ -73,8 +74,8 @@ func filesOf(v view, extra *corev1.ConfigMap) *files {
 	return f
 }
 
-// addText adds a text file. A text that is not plain goes to binaryData, which is
-// base64. In a volume both are files.
+// addText adds a text file. A text that is not plain is stored in binaryData, as
+// base64. Pods see the same file.
 func (f *files) addText(key, text string) {
 	if plain(text) {
 		f.data[key] = text
@@ -83,7 +84,7 @@ func (f *files) addText(key, text string) {
 	}
 }
 
-// allItems returns an item for every file: a volume with items shows no others.
+// allItems returns an item for every file: a volume with items has no other files.
 func (f *files) allItems() []corev1.KeyToPath {
 	items := make([]corev1.KeyToPath, 0, len(f.data)+len(f.binaryData))
 	add := func(name, key string) { items = append(items, corev1.KeyToPath{Key: key, Path: name}) }
@@ -118,7 +119,7 @@ func (f *files) configMap() *composedConfigMap {
 	}
 }
 
-// book returns the files as they are checked, without a generated SUMMARY.md.
+// book returns the files to check, without a generated SUMMARY.md.
 func (f *files) book() book.Files {
 	b := book.Files{Markdowns: union(f.extra.Data, f.spec.Markdowns), Shared: map[string]bool{}}
 	for name := range f.spec.Binaries {
@@ -162,8 +163,8 @@ func (f *files) setSummary(text string) {
 	f.addText(summary, text)
 }
 
-// check returns what is wrong with the files: errors, and what is served although
-// hardly anybody would want it. It reads all of them.
+// check reads all files. It returns the errors, which keep mdBook from building the
+// book, and the problems of a book that mdBook serves.
 func (f *files) check() (field.ErrorList, book.Problems) {
 	if f.spec.bookImage() != nil {
 		return nil, book.Problems{}
@@ -195,9 +196,9 @@ func (f *files) check() (field.ErrorList, book.Problems) {
 	return errs, warnings
 }
 
-// validateFiles returns the errors of the files that are found without reading
-// them. Where they are too many or too large none is looked at: a rejected book must
-// cost no more than a good one.
+// validateFiles returns the errors that can be found without reading the files. If
+// there are too many files, or they are too large, none is read: rejecting a
+// book must not cost more than composing it.
 func (s spec) validateFiles(at *field.Path) field.ErrorList {
 	markdowns, binaries := at.Child("markdowns"), at.Child("binaries")
 	all := len(s.Markdowns) + len(s.Binaries)
@@ -211,7 +212,7 @@ func (s spec) validateFiles(at *field.Path) field.ErrorList {
 	}
 
 	var errs field.ErrorList
-	// Of the files in other ConfigMaps nothing is known here.
+	// A ConfigMap of spec.markdownsFrom may have SUMMARY.md.
 	if _, ok := s.Markdowns[summary]; !ok && s.Summary != summaryAuto && len(s.MarkdownsFrom) == 0 {
 		errs = append(errs, field.Required(markdowns, messageSummary))
 	}
@@ -237,7 +238,7 @@ func (s spec) textSize() int {
 	return size
 }
 
-// size returns how many bytes the files have.
+// size returns the size of all files in bytes, those of binaries without base64.
 func (s spec) size() int {
 	size := s.textSize()
 	for _, text := range s.Binaries {
@@ -248,9 +249,8 @@ func (s spec) size() int {
 	return size
 }
 
-// canonical returns text in base64 as the API server writes what it has read:
-// without line breaks, and without bits behind the last byte. The text is not looked
-// through.
+// canonical returns base64 text as the API server writes it: without line breaks, and
+// with zero bits after the last byte. It does not validate the text.
 func canonical(text string) string {
 	if strings.IndexByte(text, '\n') >= 0 || strings.IndexByte(text, '\r') >= 0 {
 		text = strings.NewReplacer("\r", "", "\n", "").Replace(text)

@@ -20,8 +20,8 @@ type Function struct {
 	ttl time.Duration
 }
 
-// New returns a Function whose responses are valid for ttl unless the Input sets
-// another one. 0 means until something changes.
+// New returns a Function whose responses are valid for ttl, unless the Input sets
+// another ttl. 0 means until something changes.
 func New(log logging.Logger, ttl time.Duration) *Function {
 	return &Function{log: log, ttl: ttl}
 }
@@ -47,7 +47,7 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 	return rsp, nil
 }
 
-// Respond is RunFunction in protobuf's wire format. The response shares memory
+// Respond is RunFunction in the wire format of protobuf. The response shares memory
 // with the request. An error means that the request cannot be decoded.
 func (f *Function) Respond(message []byte) (rsp Response, err error) {
 	var req request
@@ -64,14 +64,15 @@ func (f *Function) Respond(message []byte) (rsp Response, err error) {
 	}
 	rsp = f.respond(req)
 	if size := rsp.size(); size > maxResponse {
-		// What other functions desired may be too large itself.
+		// The resources of other functions may be too large by themselves, so the
+		// response has none.
 		rsp = respond(request{tag: req.tag}, nil, judgeTooLarge(rsp.verdict, size))
 	}
 
 	return rsp, nil
 }
 
-// respond runs the steps that doc.go draws.
+// respond runs the steps that the package documentation lists.
 func (f *Function) respond(req request) Response {
 	var d *desired
 	problems := validate(req)

@@ -42,7 +42,7 @@ func object(t *testing.T, text string) *structpb.Struct {
 	return s
 }
 
-// encoded returns a message in protobuf's wire format.
+// encoded returns a message in the wire format of protobuf.
 func encoded(t testing.TB, m proto.Message) []byte {
 	t.Helper()
 	b, err := proto.Marshal(m)
@@ -59,7 +59,8 @@ func resourceOf(t *testing.T, text string) *fnv1.Resource {
 	return &fnv1.Resource{Resource: object(t, text)}
 }
 
-// settledRequest observes a MarkdownView all of whose pods run the desired revision.
+// settledRequest returns a request for a MarkdownView whose pods all run the desired
+// revision.
 func settledRequest(t *testing.T) *fnv1.RunFunctionRequest {
 	t.Helper()
 	req := &fnv1.RunFunctionRequest{
@@ -86,7 +87,7 @@ func run(t *testing.T, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 		t.Fatalf("An error of the MarkdownView is a result, not a gRPC error: %v", err)
 	}
 	if diff := cmp.Diff(before, req, protocmp.Transform()); diff != "" {
-		t.Fatalf("The request was changed: -before, +after:\n%s", diff)
+		t.Fatalf("The function modified the request: -before, +after:\n%s", diff)
 	}
 
 	return rsp
@@ -121,7 +122,7 @@ func TestRunFunction(t *testing.T) {
 		want   want
 	}{
 		"Settled": {
-			reason: "When everything is as requested there is no event",
+			reason: "There is no event when everything is as requested",
 			change: func(*fnv1.RunFunctionRequest) {},
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
@@ -130,7 +131,7 @@ func TestRunFunction(t *testing.T) {
 			},
 		},
 		"First": {
-			reason: "The first response has the whole status and a readiness of every resource",
+			reason: "The first response has every status field and the readiness of every resource",
 			change: func(req *fnv1.RunFunctionRequest) {
 				req.Observed.Resources = nil
 				req.Observed.Composite = resourceOf(t, sampleXR+`}`)
@@ -156,7 +157,7 @@ func TestRunFunction(t *testing.T) {
 			},
 		},
 		"Changed": {
-			reason: "A change that has not rolled out yet is not healthy, though all pods are available",
+			reason: "The status is not Healthy before a change has rolled out, even if all pods are available",
 			change: func(req *fnv1.RunFunctionRequest) {
 				spec := req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
 				spec.GetFields()["markdowns"].GetStructValue().Fields["SUMMARY.md"] = structpb.NewStringValue("- [B](a.md)")
@@ -168,7 +169,7 @@ func TestRunFunction(t *testing.T) {
 			},
 		},
 		"OldContent": {
-			reason: "Pods of the desired revision are not healthy while the ConfigMap holds other content",
+			reason: "The status is not Healthy while the ConfigMap has other content, even if pods run the desired revision",
 			change: func(req *fnv1.RunFunctionRequest) { req.Observed.Resources["configmap"] = resourceOf(t, `{data: {}}`) },
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
@@ -245,7 +246,7 @@ func TestFatal(t *testing.T) {
 		}},
 	}
 	if diff := cmp.Diff(want, run(t, req), protocmp.Transform()); diff != "" {
-		t.Errorf("All errors are one fatal result, and nothing changes: -want, +got:\n%s", diff)
+		t.Errorf("All errors are in one fatal result, and nothing else changes: -want, +got:\n%s", diff)
 	}
 }
 
@@ -280,7 +281,7 @@ func TestOthers(t *testing.T) {
 		t.Errorf("Status fields of other functions stay: got %v", status)
 	}
 	if got := rsp.GetDesired().GetResources()["service"].GetResource().GetFields()["metadata"].GetStructValue().GetFields()["labels"].GetStructValue().GetFields(); got["before"] != nil {
-		t.Errorf("A desired resource of an earlier step is replaced by ours: got labels %v", got)
+		t.Errorf("Our resource replaces the same one of an earlier step: got labels %v", got)
 	}
 
 	req.Desired.Resources["service"] = resourceOf(t, `{kind: Ingress}`)
@@ -298,7 +299,7 @@ func TestStatusFields(t *testing.T) {
 		want   string
 	}{
 		"Some": {reason: "Only the fields that the XRD declares are written", input: `{statusFields: [status, url]}`, want: `{status: Healthy, url: http://viewer-sample.default.svc}`},
-		"None": {reason: "An XRD may declare no field", input: `{statusFields: []}`, want: `{}`},
+		"None": {reason: "The Input can list no fields", input: `{statusFields: []}`, want: `{}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -14,15 +14,15 @@ import (
 )
 
 // A book can have content from elsewhere: files of ConfigMaps that other people or
-// tools write, or all of it from one image.
+// tools write, or the whole book from an image.
 //
-// The pods mount the ConfigMaps by reference, so that their content does not pass
-// through the response, and the hash of it is in the revision. An image is mounted as
-// it is; the function does not know what is in it.
+// Pods mount these ConfigMaps by reference, so the response does not contain the
+// content; the revision includes a hash of it. Pods mount an image as it is: the
+// function cannot read it.
 
 const (
-	// maxSources keeps a request below the 16 MiB that the function accepts, also if
-	// all ConfigMaps have 1 MiB of binaryData, which is base64 there.
+	// maxSources keeps a request below the 16 MiB that the function accepts, even if
+	// every ConfigMap has 1 MiB of binaryData, which is larger as base64.
 	maxSources = 8
 
 	messageSource       = `set configMap or image, and not both`
@@ -30,18 +30,18 @@ const (
 	messageImagePath    = `an image holds the whole book: remove path`
 	messageImageSummary = `the function cannot read an image: add SUMMARY.md to the image, and remove summary`
 
-	// volumeName is that of the volume with the book.
+	// volumeName is the name of the volume with the book.
 	volumeName = "markdowns"
 
-	// textImage is used for an image in place of the key of a ConfigMap.
+	// textImage stands for the resource key of a ConfigMap if an image holds the book.
 	textImage = "image"
 )
 
 // A source is where files of a book come from: a ConfigMap or an image.
 type source struct {
 	ConfigMap *configMapSource `json:"configMap"`
-	// Path is the folder of the book that has the files of the ConfigMap. Empty means
-	// the folder of SUMMARY.md.
+	// Path is the folder of the book for the files of the ConfigMap. Empty means the
+	// folder of SUMMARY.md.
 	Path  string       `json:"path"`
 	Image *imageSource `json:"image"`
 }
@@ -55,7 +55,7 @@ type imageSource struct {
 	PullPolicy corev1.PullPolicy `json:"pullPolicy"`
 }
 
-// sourcePath is the field of a source.
+// sourcePath returns the field path of a source.
 func sourcePath(i int) *field.Path { return field.NewPath("spec", "markdownsFrom").Index(i) }
 
 // bookImage returns the image that holds the book, or nil.
@@ -69,7 +69,7 @@ func (s spec) bookImage() *imageSource {
 	return nil
 }
 
-// sharedFiles are the files of a ConfigMap that a source names.
+// sharedFiles holds the files of a ConfigMap of spec.markdownsFrom.
 type sharedFiles struct {
 	*observedConfigMap
 
@@ -77,7 +77,7 @@ type sharedFiles struct {
 	at         *field.Path
 }
 
-// shared returns the ConfigMaps that the sources name and that exist.
+// shared returns the ConfigMaps of spec.markdownsFrom that exist.
 func (v view) shared() []sharedFiles {
 	var all []sharedFiles
 	for i, from := range v.Spec.MarkdownsFrom {
@@ -99,13 +99,13 @@ func (r sharedFiles) file(key string) string {
 	return r.path + "/" + key
 }
 
-// keys of the files, sorted.
+// keys returns the keys of the files, sorted.
 func (r sharedFiles) keys() []string {
 	return slices.Sorted(maps.Keys(union(r.Data, r.BinaryData)))
 }
 
-// projection mounts the files that were checked, each at its path. A key that is
-// added is a change of the pods.
+// projection mounts the files that were checked, each at its path. A new key changes
+// the pod template.
 func (r sharedFiles) projection() corev1.VolumeProjection {
 	keys := r.keys()
 	items := make([]corev1.KeyToPath, len(keys))
@@ -123,7 +123,8 @@ func projection(configMap string, items []corev1.KeyToPath) corev1.VolumeProject
 	}}
 }
 
-// validateSources returns the errors of the sources by themselves.
+// validateSources returns the errors of spec.markdownsFrom, without the files of the
+// ConfigMaps.
 func (v view) validateSources() field.ErrorList {
 	if len(v.Spec.MarkdownsFrom) == 0 {
 		return nil
@@ -168,8 +169,8 @@ func validateConfigMapSource(from source, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateBookImage returns the errors of an image with a book. Pods pull it with the
-// secrets of the Composition, so it must be allowed there.
+// validateBookImage returns the errors of an image with a book. The Input must allow
+// it, because pods pull it with the imagePullSecrets of the Input.
 func (v view) validateBookImage(image imageSource, at *field.Path) field.ErrorList {
 	errs := validateEnum(image.PullPolicy, at.Child("pullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 	if invalid := validateImage(image.Reference, at.Child("reference")); len(invalid) > 0 {
@@ -219,7 +220,7 @@ func (f *files) validateShared() field.ErrorList {
 	return errs
 }
 
-// volume returns the volume with the book, of which configMap holds our own files.
+// volume returns the volume with the book. configMap is the name of our ConfigMap.
 func (f *files) volume(configMap string) corev1.Volume {
 	v := corev1.Volume{Name: volumeName}
 	switch image := f.spec.bookImage(); {
@@ -228,7 +229,8 @@ func (f *files) volume(configMap string) corev1.Volume {
 	case len(f.shared) > 0:
 		v.Projected = &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{projection(configMap, f.items)}}
 		for _, s := range f.shared {
-			// Without items, all keys that it gets later would be mounted, unchecked.
+			// Without items, the pods would mount keys that are added later and not
+			// checked.
 			if p := s.projection(); len(p.ConfigMap.Items) > 0 {
 				v.Projected.Sources = append(v.Projected.Sources, p)
 			}
@@ -240,7 +242,7 @@ func (f *files) volume(configMap string) corev1.Volume {
 	return v
 }
 
-// inImage returns the condition of a book that an image holds.
+// inImage returns the condition BookComplete of a book in an image.
 func (image imageSource) inImage() condition {
 	message := fmt.Sprintf("The function does not read image %s, which holds the book", line(image.Reference))
 	if !pinned(image.Reference) {
@@ -250,7 +252,7 @@ func (image imageSource) inImage() condition {
 	return condition{TypeBookComplete, statusUnknown, ReasonNotChecked, message}
 }
 
-// pinned returns whether an image is named by its digest.
+// pinned returns whether an image reference has a digest.
 func pinned(image string) bool {
 	named, err := reference.ParseNormalizedNamed(image)
 	_, canonical := named.(reference.Canonical)

@@ -17,7 +17,8 @@ func from(name, path string) object {
 	return object{"configMap": object{"name": name}, "path": path}
 }
 
-// sharing returns a cluster with a MarkdownView of a spec, and with ConfigMaps.
+// sharing returns a cluster with a MarkdownView and with the ConfigMaps that its spec
+// can name.
 func sharing(t *testing.T, spec, input object, configMaps map[string]object) *cluster {
 	t.Helper()
 
@@ -29,7 +30,8 @@ func sharing(t *testing.T, spec, input object, configMaps map[string]object) *cl
 
 func data(files object) object { return object{"data": files} }
 
-// TestMarkdownsFrom checks the books that have files of other ConfigMaps.
+// TestMarkdownsFrom checks books that have files of other ConfigMaps or are in an
+// image.
 func TestMarkdownsFrom(t *testing.T) {
 	t.Parallel()
 
@@ -42,7 +44,7 @@ func TestMarkdownsFrom(t *testing.T) {
 		spec       object
 		input      object
 		configMaps map[string]object
-		// want is what the condition that matters reports.
+		// want is one of the conditions.
 		want string
 	}{
 		"Folder": {
@@ -51,12 +53,12 @@ func TestMarkdownsFrom(t *testing.T) {
 			want: complete,
 		},
 		"Alone": {
-			reason: "A book can be in ConfigMaps alone",
+			reason: "All files can be in ConfigMaps",
 			spec:   object{"markdownsFrom": []any{from("book", "")}}, configMaps: map[string]object{"book": data(book("text"))},
 			want: complete,
 		},
 		"Across": {
-			reason: "SUMMARY.md of one ConfigMap lists the files of another, and a binary is a file",
+			reason: "SUMMARY.md of one ConfigMap lists the files of another, and binaryData has files too",
 			spec:   object{"markdownsFrom": []any{from("one", ""), from("guide", "guide"), from("img", "img")}},
 			configMaps: map[string]object{
 				"one": data(withGuide), "guide": data(object{"a.md": "![](../img/x.png)\n"}), "img": {"binaryData": object{"x.png": "iVBORw0KGgo="}},
@@ -71,7 +73,7 @@ func TestMarkdownsFrom(t *testing.T) {
 		"AutoPresent": {
 			reason: "SUMMARY.md of a ConfigMap is used, not generated",
 			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("book", "")}}, configMaps: map[string]object{"book": data(object{"SUMMARY.md": "- [P](p.md)\n", "p.md": "", "q.md": ""})},
-			want: incomplete + `The book has problems: file "q.md" is not in SUMMARY.md, so that it has no page: add it there or remove it`,
+			want: incomplete + `The book has problems: file "q.md" is not in SUMMARY.md, so it has no page: add it there or remove it`,
 		},
 		"Twice": {
 			reason: "One ConfigMap can be in two folders",
@@ -84,7 +86,7 @@ func TestMarkdownsFrom(t *testing.T) {
 			want: complete,
 		},
 		"Missing": {
-			reason: "A ConfigMap that does not exist is named, with what to do",
+			reason: "The message names a missing ConfigMap and the fix",
 			spec:   object{"markdowns": withGuide, "markdownsFrom": []any{from("guide", "guide")}},
 			want:   `Degraded ConfigMapNotFound: spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`,
 		},
@@ -120,32 +122,32 @@ func TestMarkdownsFrom(t *testing.T) {
 			want: `Degraded InvalidSpec: spec: Invalid value: files "guide/a.txt" and "guide_a.txt-1f58ab141c9800f398af" have the same key in the ConfigMap, "guide_a.txt-1f58ab141c9800f398af": rename one`,
 		},
 		"Folders": {
-			reason: "A file is the folder of a ConfigMap",
+			reason: "A file has the name of a folder",
 			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n", "guide": ""}, "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,
 			want: `Degraded InvalidSpec: spec: Invalid value: file "guide" is also the folder of "guide/a.md": rename one`,
 		},
 		"Many": {
-			reason: "All files together are at most 1,000",
+			reason: "A book has at most 1,000 files in total",
 			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("many", ""), from("guide", "guide")}}, configMaps: map[string]object{"guide": guide["guide"], "many": data(manyFiles(1000))},
 			want: `Degraded InvalidSpec: spec.markdownsFrom: Forbidden: the book has 1001 files, and a book has at most 1000: split the book`,
 		},
 		"TooMany": {
-			reason: "A ConfigMap with more keys than are read is not one without files",
+			reason: "A ConfigMap with more keys than the function reads is an error",
 			spec:   object{"markdowns": book("text"), "markdownsFrom": []any{from("many", "many")}}, configMaps: map[string]object{"many": data(manyFiles(5000))},
 			want: `Degraded InvalidSpec: spec.markdownsFrom[many].data: Too many: 5000: must have at most 4096 items`,
 		},
 		"TooManySources": {
-			reason: "The XRD has the same limit, so that a request stays small enough",
+			reason: "More sources would make the request too large",
 			spec:   object{"markdowns": book("text"), "markdownsFrom": slices.Repeat([]any{from("empty", "")}, 9)}, configMaps: map[string]object{"empty": data(object{})},
 			want: "Degraded InvalidSpec: spec.markdownsFrom: Too many: 9: must have at most 8 items",
 		},
 		"NoCharacter": {
-			reason: "What the API server cannot read is rejected before",
+			reason: "A path with a character that the API server cannot read is rejected",
 			spec:   object{"markdowns": book("text"), "markdownsFrom": []any{from("guide", "a\uffff")}}, configMaps: guide,
 			want: "Degraded InvalidSpec: spec.markdownsFrom[0].path: Invalid value: \"a\\uffff\": must not contain control characters; spec: Invalid value: file name \"a\\uffff/a.md\" must not contain control characters",
 		},
 		"FarTooMany": {
-			reason: "Of more files than a book can have none is looked at",
+			reason: "If a book has too many files, none is read",
 			spec:   object{"markdowns": book("text"), "binaries": invalidFiles(500), "markdownsFrom": []any{from("one", ""), from("two", "")}}, configMaps: map[string]object{"one": data(manyFiles(990)), "two": data(manyFiles(990))},
 			want: "Degraded InvalidSpec: spec.markdownsFrom: Forbidden: the book has 2482 files, and a book has at most 1000: split the book",
 		},
@@ -177,25 +179,25 @@ func TestMarkdownsFrom(t *testing.T) {
 			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image.reference: Forbidden: "registry.example.com/book:v1" is not allowed here: name an image that matches registry.example.com/team/*`,
 		},
 		"ImageAndSummary": {
-			reason: "Nothing can be generated from an image",
+			reason: "The function cannot generate SUMMARY.md for an image",
 			spec:   object{"summary": "Auto", "markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 			input:  inputWith(object{"allowedBookImages": []any{"*/book"}}),
 			want:   `Degraded InvalidSpec: spec.summary: Forbidden: the function cannot read an image: add SUMMARY.md to the image, and remove summary`,
 		},
 		"ImageAndTemplate": {
-			reason: "Nothing can be added to an image",
+			reason: "A template cannot add files to an image",
 			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 			input:  inputWith(object{"allowedBookImages": []any{"*/book"}, "templates": object{"configMap": data(object{"theme.css": ""})}}),
-			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image: Forbidden: the Composition adds files to all books with templates.configMap, and cannot add them to an image: use markdowns or ConfigMaps`,
+			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image: Forbidden: templates.configMap of the Input adds files to every book, which is not possible for a book in an image: use markdowns or ConfigMaps`,
 		},
 		"Tag": {
-			reason: "A message explains the tag where it matters",
+			reason: "The message explains that a new image with the same tag does not roll out",
 			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 			input:  inputWith(object{"allowedBookImages": []any{"*/book"}}),
 			want:   `BookComplete NotChecked: The function does not read image registry.example.com/book:v1, which holds the book. A new image with the same tag is not rolled out: name a digest`,
 		},
 		"Digest": {
-			reason: "A digest is a revision",
+			reason: "A digest never changes, so the message needs no advice",
 			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book@sha256:" + strings.Repeat("1e", 32)}}}},
 			input:  inputWith(object{"allowedBookImages": []any{"*/book"}}),
 			want:   `BookComplete NotChecked: The function does not read image registry.example.com/book@sha256:` + strings.Repeat("1e", 32) + `, which holds the book`,
@@ -234,11 +236,11 @@ func invalidFiles(n int) object {
 	return files
 }
 
-// TestSent checks what the function makes of required resources that are not the
-// ConfigMap that it required.
+// TestSent checks requests whose required resources are not the ConfigMap that the
+// function required.
 func TestSent(t *testing.T) {
 	c := sharing(t, object{"markdowns": book("text"), "markdownsFrom": []any{from("guide", "guide")}}, nil, map[string]object{"guide": data(object{"a.md": ""})})
-	// Crossplane of another version does not report its capabilities.
+	// Crossplane before v2.2 does not report its capabilities.
 	old := c.request()
 	old.Meta.Capabilities = nil
 	with := func(path ...string) *fnv1.RunFunctionRequest {
@@ -277,12 +279,13 @@ func TestSent(t *testing.T) {
 			t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 		}
 		if len(rsp.GetDesired().GetResources()) > 0 {
-			t.Errorf("%s: nothing is composed: got %v", tc.reason, rsp.GetDesired().GetResources())
+			t.Errorf("%s: want no composed resources, got %v", tc.reason, rsp.GetDesired().GetResources())
 		}
 	}
 }
 
-// TestMarkdownsFromLife simulates a MarkdownView whose content moves.
+// TestMarkdownsFromLife simulates a MarkdownView whose content moves from ConfigMaps to
+// an image and back.
 func TestMarkdownsFromLife(t *testing.T) {
 	input := inputWith(object{"allowedBookImages": []any{"*/book"}})
 	c := sharing(t, object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n"}, "replicas": 2.0}, input, map[string]object{"guide": data(object{"a.md": "one"})})
@@ -302,20 +305,20 @@ func TestMarkdownsFromLife(t *testing.T) {
 		reason string
 		change func()
 		rolls  bool
-		// fails is the reason of a fatal result, which changes nothing.
+		// fails is the reason of the fatal result, if there is one. It changes nothing.
 		fails   string
 		objects []string
 	}{
 		{reason: "Created with a missing ConfigMap", change: func() { delete(c.shared, "guide"); set("markdownsFrom", []any{from("guide", "guide")})() }, fails: "ConfigMapNotFound"},
-		{reason: "It appears", change: func() { c.shared["guide"] = data(object{"a.md": "one"}) }, rolls: true, objects: []string{"configmap", "deployment", "service"}},
-		{reason: "It changes", change: func() { c.shared["guide"] = data(object{"a.md": "two"}) }, rolls: true, objects: []string{"configmap", "deployment", "service"}},
-		{reason: "Its labels change", change: func() { c.shared["guide"]["metadata"] = object{"labels": object{"a": "b"}} }, objects: []string{"configmap", "deployment", "service"}},
-		{reason: "It disappears, and what runs stays", change: func() { delete(c.shared, "guide") }, fails: "ConfigMapNotFound", objects: []string{"configmap", "deployment", "service"}},
-		{reason: "It is broken, and what runs stays", change: func() { c.shared["guide"] = data(object{"b.md": "two"}) }, fails: "InvalidSpec", objects: []string{"configmap", "deployment", "service"}},
-		{reason: "It is as it was", change: func() { c.shared["guide"] = data(object{"a.md": "two"}) }, objects: []string{"configmap", "deployment", "service"}},
-		{reason: "An image holds the book, and our ConfigMap goes with the last pod that reads it", change: image(":v1"), rolls: true, objects: []string{"deployment", "service"}},
-		{reason: "Another tag is a rollout", change: image(":v2"), rolls: true, objects: []string{"deployment", "service"}},
-		{reason: "Back to text", change: func() {
+		{reason: "The ConfigMap is created", change: func() { c.shared["guide"] = data(object{"a.md": "one"}) }, rolls: true, objects: []string{"configmap", "deployment", "service"}},
+		{reason: "The ConfigMap changes", change: func() { c.shared["guide"] = data(object{"a.md": "two"}) }, rolls: true, objects: []string{"configmap", "deployment", "service"}},
+		{reason: "The labels of the ConfigMap change", change: func() { c.shared["guide"]["metadata"] = object{"labels": object{"a": "b"}} }, objects: []string{"configmap", "deployment", "service"}},
+		{reason: "The ConfigMap is deleted, and the composed resources stay", change: func() { delete(c.shared, "guide") }, fails: "ConfigMapNotFound", objects: []string{"configmap", "deployment", "service"}},
+		{reason: "The ConfigMap lacks a chapter, and the composed resources stay", change: func() { c.shared["guide"] = data(object{"b.md": "two"}) }, fails: "InvalidSpec", objects: []string{"configmap", "deployment", "service"}},
+		{reason: "The ConfigMap has its earlier content again", change: func() { c.shared["guide"] = data(object{"a.md": "two"}) }, objects: []string{"configmap", "deployment", "service"}},
+		{reason: "An image holds the book, and our ConfigMap is deleted when no pod reads it", change: image(":v1"), rolls: true, objects: []string{"deployment", "service"}},
+		{reason: "Another tag starts a rollout", change: image(":v2"), rolls: true, objects: []string{"deployment", "service"}},
+		{reason: "The text is in the spec again", change: func() {
 			c.edit(func(spec object) {
 				delete(spec, "markdownsFrom")
 				spec["markdowns"] = book("text")
@@ -352,14 +355,14 @@ func TestMarkdownsFromLife(t *testing.T) {
 	}
 }
 
-// TestMarkdownsFromVolume checks what the pods mount: our own files and each named
+// TestMarkdownsFromVolume checks the volume of the pods: our own files, and each named
 // ConfigMap at its path, by reference.
 func TestMarkdownsFromVolume(t *testing.T) {
 	c := sharing(t, object{
 		"markdowns":     object{"SUMMARY.md": "- [A](guide/a.md)\n- [R](r.md)\n"},
 		"markdownsFrom": []any{from("guide", "guide"), from("empty", "empty"), from("root", "")},
 	}, nil, map[string]object{
-		"empty": {}, // Without items, all that it gets later would be mounted at once.
+		"empty": {}, // A source without items would mount keys that are added later.
 		"guide": {"data": object{"a.md": ""}, "binaryData": object{"A.png": "iVBORw0KGgo="}},
 		"root":  data(object{"r.md": ""}),
 	})

@@ -15,10 +15,10 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
-// make fuzz runs each target for a minute or more; go test runs its seeds, including
+// make fuzz runs each target for a minute or more. go test runs the seeds, including
 // those in testdata/fuzz.
 
-// FuzzBytes runs the function with any bytes as a request.
+// FuzzBytes calls the function with random bytes as a request.
 func FuzzBytes(f *testing.F) {
 	for _, req := range goldenRequests(f) {
 		f.Add(marshal(f, req))
@@ -32,7 +32,7 @@ func FuzzBytes(f *testing.F) {
 	})
 }
 
-// FuzzRequest runs the function with requests that Crossplane could send.
+// FuzzRequest calls the function with requests that Crossplane could send.
 func FuzzRequest(f *testing.F) {
 	addSeeds(f, 30)
 	f.Fuzz(func(t *testing.T, choices []byte) {
@@ -40,7 +40,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzCorruptRequest runs the function with requests that Crossplane never sends.
+// FuzzCorruptRequest calls the function with requests that Crossplane never sends.
 func FuzzCorruptRequest(f *testing.F) {
 	addSeeds(f, 60)
 	f.Fuzz(func(t *testing.T, choices []byte) {
@@ -51,7 +51,7 @@ func FuzzCorruptRequest(f *testing.F) {
 	})
 }
 
-// FuzzLife simulates MarkdownViews.
+// FuzzLife simulates random MarkdownViews.
 func FuzzLife(f *testing.F) {
 	addSeeds(f, 1)
 	f.Fuzz(func(t *testing.T, choices []byte) {
@@ -59,7 +59,7 @@ func FuzzLife(f *testing.F) {
 	})
 }
 
-// FuzzTemplates runs the function with any JSON as templates.
+// FuzzTemplates calls the function with random JSON as templates.
 func FuzzTemplates(f *testing.F) {
 	for _, seed := range [][3]string{
 		{`{}`, `{}`, `{}`},
@@ -88,7 +88,7 @@ func FuzzTemplates(f *testing.F) {
 	})
 }
 
-// FuzzNames composes XRs with two names. It is law 6.
+// FuzzNames composes two XRs with random names. It tests law 6.
 func FuzzNames(f *testing.F) {
 	for _, name := range []string{
 		"a", "0", "sample", "a.b", "a-b", "1.2.3.4", strings.Repeat("a", 56), strings.Repeat("a", 57), strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("a", 253),
@@ -135,7 +135,7 @@ func nameAndInstance(r *fnv1.Resource) [2]string {
 	}
 }
 
-// FuzzText composes files with any text. It is law 7.
+// FuzzText composes files with random text. It tests law 7.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{"", "\n", "\r\n", "\t", "a \n", "\u0085", "\u2028", "\ufeff", "👩‍👩‍👧‍👦", "\u202eabc", "\x00", "\x7f", "\u009f", "\u00a0", "\u00bf\u0080", "\ufffd", "\ufffe", "\uffff"} {
 		f.Add("page.md", text)
@@ -148,7 +148,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// TestLargestText composes texts that are too large to fuzz with.
+// TestLargestText composes texts that are too large for FuzzText.
 func TestLargestText(t *testing.T) {
 	const most = 1<<20 - len("- [A](a.md)")
 	for _, char := range []string{"x", "\n", "\u2028", "\x00"} {
@@ -168,7 +168,7 @@ func checkText(t *testing.T, name, text string) {
 	}
 }
 
-// addSeeds adds the random bytes that n samples are made of.
+// addSeeds adds n seeds: the random bytes from which samples are made.
 func addSeeds(f *testing.F, n uint64) {
 	f.Helper()
 
@@ -178,7 +178,7 @@ func addSeeds(f *testing.F, n uint64) {
 	}
 }
 
-// goldenRequests are the requests of testdata by their names.
+// goldenRequests returns the requests of testdata by name.
 func goldenRequests(t testing.TB) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 

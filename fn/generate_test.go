@@ -13,8 +13,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
-// generate returns a request as Crossplane could send it, at any time and at any
-// step of a pipeline.
+// generate returns a request that Crossplane could send, at any time and at any step of
+// a pipeline.
 func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -22,7 +22,7 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	if s.Maybe(4) {
 		input = nil
 	}
-	dress(s, view)
+	vary(s, view)
 	if !s.Maybe(4) {
 		sample.Fit(view, input)
 	}
@@ -36,7 +36,7 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 		if s.Maybe(4) {
 			continue
 		}
-		// The observed resource may come from an earlier spec.
+		// The observed resource can be that of an earlier spec.
 		c.observe(s, key)
 	}
 	if d, ok := c.objects["deployment"]; ok && s.Maybe(3) {
@@ -54,9 +54,9 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	return req
 }
 
-// requirements leaves out ConfigMaps that Crossplane has not sent yet, or that do not
-// exist, or gives them other files. Or the Composition has required something else under
-// the same name.
+// requirements removes ConfigMaps, as if Crossplane had not sent them yet or they did
+// not exist, or changes their files, or replaces them with something else that the
+// Composition has required under the same name.
 func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
 	for _, key := range slices.Sorted(maps.Keys(req.GetRequiredResources())) {
 		switch s.Below(13) {
@@ -78,8 +78,8 @@ func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
 	}
 }
 
-// schemas adds what a newer Crossplane sends: its capabilities, and the schema that
-// a response required.
+// schemas adds what newer versions of Crossplane send: capabilities, and the schema
+// that a response required.
 func schemas(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	t.Helper()
 
@@ -104,8 +104,8 @@ func schemas(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	}
 }
 
-// dress gives a view another scope, group, version and kind than the usual one.
-func dress(s *sample.Source, view object) {
+// vary gives a view another scope, group, version or kind than the default.
+func vary(s *sample.Source, view object) {
 	switch s.Below(5) {
 	case 1:
 		view["apiVersion"] = "view.zoetrope.github.io/v1"
@@ -118,7 +118,7 @@ func dress(s *sample.Source, view object) {
 	}
 }
 
-// observe puts a composed resource into the cluster, in any state.
+// observe adds a composed resource to the cluster, in a random state.
 func (c *cluster) observe(s *sample.Source, key string) {
 	earlier := newCluster(c.t, c.xr, c.input)
 	earlier.shared = c.shared
@@ -163,7 +163,7 @@ func (c *cluster) observe(s *sample.Source, key string) {
 	}
 }
 
-// deploymentStatus returns a status of any numbers, not all of which are possible.
+// deploymentStatus returns a status with random numbers, not all of which are possible.
 func deploymentStatus(s *sample.Source) object {
 	status := object{}
 	for _, name := range []string{"observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"} {
@@ -184,7 +184,7 @@ func deploymentStatus(s *sample.Source) object {
 	return status
 }
 
-// remember gives the XR a status of an earlier response.
+// remember gives the XR the status of an earlier response.
 func (c *cluster) remember(s *sample.Source) {
 	metadata(c.xr)["generation"] = float64(1 + s.Below(3))
 	if s.Maybe(3) {
@@ -205,7 +205,7 @@ func (c *cluster) remember(s *sample.Source) {
 	c.xr["status"] = object{"status": sample.Pick(s, "NotReady", "Available", "Healthy"), "conditions": conditions}
 }
 
-// pipeline adds the desired state of functions before ours.
+// pipeline adds the desired state of earlier steps.
 func pipeline(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	t.Helper()
 
@@ -251,7 +251,7 @@ func corrupt(s *sample.Source, req *fnv1.RunFunctionRequest) {
 	}
 }
 
-// corruptStruct replaces, adds or removes a field some levels down.
+// corruptStruct replaces, adds or removes a field, up to some levels down.
 func corruptStruct(s *sample.Source, in *structpb.Struct, levels int) {
 	if len(in.GetFields()) == 0 {
 		return
@@ -293,7 +293,7 @@ func oddName(s *sample.Source) string {
 		strings.Repeat("k", 300), strings.Repeat("\n", 100_000))
 }
 
-// odd returns a value that is invalid nearly everywhere.
+// odd returns a value that is invalid for nearly every field.
 func odd(s *sample.Source) *structpb.Value {
 	text := structpb.NewStringValue
 	object := func(name string, v *structpb.Value) *structpb.Value {

@@ -16,9 +16,9 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 )
 
-// The golden requests hold what a release composed, as an API server stored it.
-// They are not updated when the function changes: a change that would roll out every
-// live Deployment shows as a difference in the responses to settled requests.
+// The golden requests have resources that a release composed, as the API server stored
+// them. They are not updated when the function changes: a change that would roll out
+// every live Deployment appears as a difference in the responses to settled requests.
 var (
 	update   = flag.Bool("update", false, "write the golden responses")
 	requests = flag.Bool("update-requests", false, "write the golden requests")
@@ -56,14 +56,14 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenSettled checks that the responses for MarkdownViews that are served as
-// requested change nothing: law 5 across releases.
+// TestGoldenSettled checks that the responses for settled MarkdownViews change nothing.
+// It tests law 5 across releases.
 func TestGoldenSettled(t *testing.T) {
 	all := goldenRequests(t)
 	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "route-available", "ingress-available", "nested-available", "generated-available", "incomplete-available", "from-available", "book-image-available"} {
 		req, ok := all[name]
 		if !ok {
-			t.Fatalf("there is no golden request %s", name)
+			t.Fatalf("cannot find golden request %s", name)
 		}
 		t.Run(name, func(t *testing.T) {
 			rsp := checkLaws(t, req)
@@ -93,7 +93,7 @@ func scenarios(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	out := map[string]*fnv1.RunFunctionRequest{}
 	maps.Copy(out, usual(t))
 	maps.Copy(out, troubled(t))
-	maps.Copy(out, dressed(t))
+	maps.Copy(out, varied(t))
 	maps.Copy(out, invalid(t))
 	maps.Copy(out, delivered(t))
 	maps.Copy(out, books(t))
@@ -102,7 +102,7 @@ func scenarios(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// delivered are books that are delivered in another way than the default.
+// delivered returns requests for books with optional ways of delivery.
 func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -152,7 +152,7 @@ func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	out["route-created"] = c.request()
 	c.settle()
 	out["route-available"] = c.request()
-	c.noGateway = `hostname "sample.docs.books.example.com" does not match the listener.`
+	c.rejection = `hostname "sample.docs.books.example.com" does not match the listener.`
 	c.step()
 	out["route-rejected"] = c.request()
 	c.input = inputWith(object{
@@ -170,7 +170,7 @@ func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// books are books of several files, of which some have problems.
+// books returns requests for books of several files, some of which have problems.
 func books(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -215,7 +215,7 @@ func books(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// elsewhere are books with content from elsewhere.
+// elsewhere returns requests for books with content from ConfigMaps or an image.
 func elsewhere(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -244,7 +244,7 @@ func elsewhere(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// usual is what happens to most books.
+// usual returns requests from the life of an ordinary book.
 func usual(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -289,7 +289,7 @@ func usual(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// troubled are books with errors that do not come from their spec.
+// troubled returns requests for books with errors that do not come from their spec.
 func troubled(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -332,8 +332,9 @@ func troubled(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// dressed are XRs of other kinds and scopes, with an Input and in a pipeline.
-func dressed(t *testing.T) map[string]*fnv1.RunFunctionRequest {
+// varied returns requests for XRs of other kinds and scopes, with an Input and in a
+// pipeline.
+func varied(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
 	out := map[string]*fnv1.RunFunctionRequest{}
@@ -396,7 +397,7 @@ func dressed(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// invalid are XRs that cannot be composed.
+// invalid returns requests for XRs that cannot be composed.
 func invalid(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
@@ -462,8 +463,8 @@ func fullInput() object {
 	}
 }
 
-// writeGolden writes a message as JSON. The protobuf module spaces its JSON
-// differently from build to build, so it is spaced again.
+// writeGolden writes a message as JSON. protojson changes its white space from build to
+// build on purpose, so the JSON is indented again.
 func writeGolden(t testing.TB, path string, m proto.Message) {
 	t.Helper()
 
@@ -477,7 +478,7 @@ func writeGolden(t testing.TB, path string, m proto.Message) {
 	}
 	out.WriteByte('\n')
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		t.Fatalf("cannot make a folder: %v", err)
+		t.Fatalf("cannot create a folder: %v", err)
 	}
 	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
 		t.Fatalf("cannot write a golden file: %v", err)

@@ -11,12 +11,12 @@ import (
 )
 
 var (
-	// patternRegistry is the registry of a pattern. A "*" anywhere else in it would
-	// match registries of other people: "docker.io*" matches docker.io.evil.example,
-	// "*example.com" evilexample.com, and "10.0.0.*" 10.0.0.evil.example. A name
-	// that ends in a number is an IP address, which has no subdomains.
+	// patternRegistry matches the registry of a pattern. A "*" anywhere else would
+	// match unrelated registries: "docker.io*" matches docker.io.evil.example,
+	// "*example.com" evilexample.com, and "10.0.0.*" 10.0.0.evil.example. A name that
+	// ends in a number is an IP address, which has no subdomains.
 	patternRegistry = regexp.MustCompile(`^(\*|\[[\da-fA-F:]+\]|[\w.-]+|\*\.[\da-zA-Z.-]*[a-zA-Z][\da-zA-Z-]*)(:(\*|\d+))?$`)
-	// patternVersion is the tag or the digest of a pattern.
+	// patternVersion matches the tag or the digest of a pattern.
 	patternVersion = regexp.MustCompile(`^(:[\w*][\w.*-]*|@[a-z0-9:*]+)?$`)
 )
 
@@ -35,8 +35,8 @@ func allowed(image string, patterns []string) bool {
 func matches(image reference.Named, pattern string) bool {
 	name, version := splitPattern(pattern)
 
-	// The pattern has been validated, so an error cannot occur; were there one,
-	// the image would not match. A bracket is part of an IPv6 address.
+	// The pattern is valid, so Match returns no error. A bracket is part of an IPv6
+	// address.
 	if ok, _ := path.Match(strings.ReplaceAll(name, "[", `\[`), image.Name()); !ok {
 		return false
 	}
@@ -44,8 +44,8 @@ func matches(image reference.Named, pattern string) bool {
 		return true
 	}
 
-	// Where a reference has both, the digest is what is run, and the tag is
-	// decoration: a pattern with a tag does not match it.
+	// If a reference has a tag and a digest, container runtimes ignore the tag: a
+	// pattern with a tag does not match it.
 	actual := ""
 	switch i := image.(type) {
 	case reference.Canonical:
@@ -58,9 +58,8 @@ func matches(image reference.Named, pattern string) bool {
 	return ok
 }
 
-// splitPattern returns the name of a pattern, and its tag with the leading ":"
-// or its digest with the leading "@". Next to a digest a tag is decoration here
-// as well.
+// splitPattern returns the name of a pattern, and its tag with the leading ":" or its
+// digest with the leading "@". It ignores a tag next to a digest.
 func splitPattern(pattern string) (name, version string) {
 	name, digest, pinned := strings.Cut(pattern, "@")
 	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
@@ -73,8 +72,8 @@ func splitPattern(pattern string) (name, version string) {
 	return name, version
 }
 
-// qualified returns an image with its registry, so that no setting of a node says
-// which one is meant.
+// qualified returns an image with its registry, so that it does not depend on the
+// settings of a node.
 func qualified(image string) string {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {
@@ -84,8 +83,7 @@ func qualified(image string) string {
 	return named.String()
 }
 
-// exampleOf returns the name of an image that matches the name of a pattern, if
-// any does.
+// exampleOf returns an image name that matches the name of a pattern, if there is one.
 func exampleOf(name string) string {
 	if rest, ok := strings.CutPrefix(name, "*/"); ok {
 		name = "registry.example/" + rest
@@ -94,8 +92,8 @@ func exampleOf(name string) string {
 	return strings.ReplaceAll(name, "*", "1")
 }
 
-// registriesLike returns how the registries can be written that a pattern may
-// mean by one with a "*" in a place where it is not allowed.
+// registriesLike returns the valid patterns for registries that are similar to an
+// invalid one.
 func registriesLike(registry string) string {
 	host, _, _ := strings.Cut(registry, ":")
 	if host = strings.Trim(host, "*."); !patternRegistry.MatchString("*."+host) || validatePattern(host+"/a/b", nil) != nil {
@@ -105,8 +103,7 @@ func registriesLike(registry string) string {
 	return fmt.Sprintf("%[1]s, *.%[1]s, %[1]s:* or *", host)
 }
 
-// inFull returns the name of a pattern as it must be written to match what a
-// short spelling of it names.
+// inFull returns the full name for the short name of an image in a pattern.
 func inFull(name string) string {
 	for _, host := range []string{"docker.io/", "index.docker.io/"} {
 		name = strings.TrimPrefix(name, host)

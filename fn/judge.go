@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// A verdict is what a call finds out: all of the response except the desired
-// resources.
+// A verdict is the outcome of a call: the response without the desired resources.
 type verdict struct {
-	// ready are the composed resources that are ready.
+	// ready shows which composed resources are ready.
 	ready      readiness
 	conditions []condition
-	// status is nil where there are errors: Crossplane then keeps the one it has.
+	// status is nil if there are errors: Crossplane then keeps the last one.
 	status status
 	events []event
 	ttl    time.Duration
 }
 
-// A readiness holds the readiness of each composed resource by its key.
+// A readiness shows by its key whether each composed resource is ready.
 type readiness map[string]bool
 
 // all returns whether every composed resource is ready.
@@ -28,8 +27,8 @@ func (r readiness) all() bool {
 	return !slices.Contains(slices.Collect(maps.Values(r)), false)
 }
 
-// An event is a result of a response, which Crossplane makes an event of the XR
-// and of its claim. A fatal one stops the pipeline before anything is changed.
+// An event is a result of a response. Crossplane emits it as an event of the XR and of
+// its claim. A fatal one stops the pipeline before anything changes.
 type event struct {
 	severity, reason, message string
 }
@@ -77,21 +76,21 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	}
 }
 
-// fatal returns whether the pipeline stops.
+// fatal returns whether the response stops the pipeline.
 func (v verdict) fatal() bool {
 	return slices.ContainsFunc(v.events, func(e event) bool { return e.severity == severityFatal })
 }
 
-// transitions returns an event for each condition that turns true, or false where
-// that is what is reported. A steady state has none.
+// transitions returns an event for each condition that turns true, or false in the case
+// of BookComplete. A steady state has none.
 func transitions(v view, now []condition) []event {
 	severities := map[string]string{TypeAvailable: severityNormal, TypeDegraded: severityWarning, TypeBookComplete: severityWarning}
 	reported := map[string]string{TypeAvailable: statusTrue, TypeDegraded: statusTrue, TypeBookComplete: statusFalse}
 
 	var events []event
 	for _, c := range now {
-		// Crossplane makes conditions Unknown while another function of the
-		// pipeline fails. That pods went on serving is no event.
+		// Crossplane sets conditions to Unknown while another function of the pipeline
+		// fails. The pods kept serving, so Available is not reported again.
 		again := c.Type == TypeAvailable && v.last.condition(c.Type).Status == statusUnknown && v.settled()
 		if status := reported[c.Type]; c.Status == status && v.last.condition(c.Type).Status != status && !again {
 			events = append(events, event{severities[c.Type], c.Reason, c.Message})
@@ -113,8 +112,8 @@ func judgeInvalid(v view, o observed, p problems) verdict {
 	}
 }
 
-// judgeWaiting returns the verdict for a view whose ConfigMaps Crossplane sends with
-// the next call, whose response replaces this one.
+// judgeWaiting returns the verdict for a view whose ConfigMaps Crossplane has not sent
+// yet. Crossplane calls the function again with them, and drops this response.
 func judgeWaiting(v view, o observed) verdict {
 	complete, _ := v.last.complete()
 
@@ -127,7 +126,7 @@ func judgeWaiting(v view, o observed) verdict {
 
 // judgePanic returns the verdict for a call that panicked.
 func judgePanic(cause any) verdict {
-	const message = "The function failed on this resource: see its log"
+	const message = "The function panicked: see the log of the function"
 
 	return verdict{
 		conditions: []condition{
@@ -139,8 +138,8 @@ func judgePanic(cause any) verdict {
 	}
 }
 
-// judgeTooLarge returns the verdict in place of one whose response has so many
-// bytes that Crossplane would not read it.
+// judgeTooLarge returns the verdict that replaces v. The response of v has size bytes,
+// more than Crossplane reads.
 func judgeTooLarge(v verdict, size int) verdict {
 	message := fmt.Sprintf("The composed resources of the pipeline are larger than the %d MiB that Crossplane accepts from a function", maxResponse>>20)
 

@@ -16,8 +16,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// A brokenLogger panics where the function logs what it composed, and keeps what it
-// logs after that.
+// A brokenLogger panics when the function writes its debug log, and keeps what the
+// function then logs.
 type brokenLogger struct {
 	logging.Logger
 
@@ -31,7 +31,7 @@ func (l *brokenLogger) Info(message string, values ...any) {
 }
 
 func TestPanic(t *testing.T) {
-	const message = "The function failed on this resource: see its log"
+	const message = "The function panicked: see the log of the function"
 
 	req := settledRequest(t)
 	req.Context = object(t, `{a: b}`)
@@ -66,7 +66,7 @@ func TestPanic(t *testing.T) {
 
 		return ok && strings.Contains(s, "fn.(*Function).respond")
 	}) {
-		t.Errorf("The log of a panic has the name of the XR and a stack: got %v", log.info)
+		t.Errorf("want a log with the name of the XR and a stack, got %v", log.info)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestTooLarge(t *testing.T) {
 
 	got := respondTo(large(most + 1))
 	if diff := cmp.Diff([]Result{{"fatal", "ResponseTooLarge"}}, got.Results); diff != "" {
-		t.Errorf("A response that Crossplane would not read is a fatal result: -want, +got:\n%s", diff)
+		t.Errorf("A response that is too large for Crossplane is a fatal result: -want, +got:\n%s", diff)
 	}
 	rsp := &fnv1.RunFunctionResponse{}
 	if err := proto.Unmarshal(slices.Concat(got.Parts...), rsp); err != nil {
@@ -116,11 +116,11 @@ func TestTooLarge(t *testing.T) {
 		}},
 	}
 	if diff := cmp.Diff(want, rsp, protocmp.Transform()); diff != "" {
-		t.Errorf("The response keeps Available and has no desired state, which may be too large itself: -want, +got:\n%s", diff)
+		t.Errorf("The response keeps Available and has no desired state: -want, +got:\n%s", diff)
 	}
 }
 
-// TestRespondErrors checks that bytes that are not a request are a gRPC error.
+// TestRespondErrors checks that bytes that are not a request give a gRPC error.
 func TestRespondErrors(t *testing.T) {
 	whole := encoded(t, settledRequest(t))
 	for name, message := range map[string][]byte{"Truncated": whole[:len(whole)-1], "InvalidUTF8": []byte("\x0a\x03\x0a\x01\xff"), "NoMessage": []byte("text")} {

@@ -38,12 +38,12 @@ import (
 // ours are the keys of the resources that the function composes by default.
 var ours = []string{"configmap", "deployment", "service"}
 
-// isText returns whether a resource key is that of a ConfigMap of ours.
+// isText returns whether a resource key is that of one of our ConfigMaps.
 func isText(key string) bool {
 	return key == "configmap" || regexp.MustCompile("^configmap-[0-9a-f]{16}$").MatchString(key)
 }
 
-// optional are the keys of the resources that the Input may add.
+// optional are the keys of the resources that the Input can add.
 var optional = []string{"httproute", "ingress", "poddisruptionbudget"}
 
 // isOurs returns whether a resource key is one of ours.
@@ -67,8 +67,8 @@ func composedIn(rsp *fnv1.RunFunctionResponse) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(rsp.GetDesired().GetResources())), func(key string) bool { return !isOurs(key) })
 }
 
-// checkLaws runs the function and fails the test where the response breaks a law
-// that holds for every single response. The laws are numbered as in doc.go.
+// checkLaws calls the function and fails the test if the response breaks a law that
+// holds for every single response. doc.go numbers the laws.
 func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	t.Helper()
 
@@ -98,15 +98,15 @@ func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResp
 	return rsp
 }
 
-// lawAccepted is law 1: Crossplane accepts every response.
+// lawAccepted checks law 1: Crossplane accepts every response.
 func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
 	if got, want := rsp.GetMeta().GetTag(), req.GetMeta().GetTag(); got != want {
-		t.Errorf("law 1: tag %q of a request with tag %q", got, want)
+		t.Errorf("law 1: tag %q in the response to a request with tag %q", got, want)
 	}
 	if err := rsp.GetMeta().GetTtl().CheckValid(); err != nil || rsp.GetMeta().GetTtl().AsDuration() < 0 {
-		t.Errorf("law 1: TTL %v", rsp.GetMeta().GetTtl())
+		t.Errorf("law 1: invalid TTL %v", rsp.GetMeta().GetTtl())
 	}
 
 	reasons := map[string][]string{
@@ -140,11 +140,11 @@ func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 	}
 }
 
-// lawMessage is part of law 1: a message can be sent, stored and read.
+// lawMessage checks a part of law 1: a message can be sent, stored and read.
 func lawMessage(t testing.TB, message string) {
 	t.Helper()
 
-	// Twenty errors of a thousand characters each, and what is around them.
+	// Twenty errors of a thousand characters each, with their paths and separators.
 	const most = 24 << 10
 	switch {
 	case message == "":
@@ -158,7 +158,7 @@ func lawMessage(t testing.TB, message string) {
 	}
 }
 
-// lawDeterministic is law 2: the same request gives the same bytes, whatever the
+// lawDeterministic checks law 2: the same request gives the same bytes, whatever the
 // order of its maps, and is not modified.
 func lawDeterministic(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse, before []byte) {
 	t.Helper()
@@ -175,8 +175,8 @@ func lawDeterministic(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunF
 	}
 }
 
-// lawFatal is law 3 for a request with errors: one fatal result that gives the
-// reason, and the desired state as it was.
+// lawFatal checks law 3 for a request with errors: there is one fatal result with a
+// reason, and the desired state is unchanged.
 func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -210,7 +210,7 @@ func waits(req *fnv1.RunFunctionRequest) bool {
 	})
 }
 
-// bookImage returns the image that holds the book.
+// bookImage returns the image that holds the book, or an empty string.
 func bookImage(req *fnv1.RunFunctionRequest) string {
 	for _, from := range specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues() {
 		return from.GetStructValue().GetFields()["image"].GetStructValue().GetFields()["reference"].GetStringValue()
@@ -219,17 +219,16 @@ func bookImage(req *fnv1.RunFunctionRequest) string {
 	return ""
 }
 
-// lawWaits is law 3 for a request whose response Crossplane drops: it changes
-// nothing.
+// lawWaits checks law 3 for a response that Crossplane drops: it changes nothing.
 func lawWaits(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
 	if !proto.Equal(req.GetDesired(), rsp.GetDesired()) || !proto.Equal(req.GetContext(), rsp.GetContext()) || len(rsp.GetResults()) > 0 {
-		t.Errorf("law 3: a response that only requires ConfigMaps has more: %v", rsp)
+		t.Errorf("law 3: want a response with only conditions and requirements, got %v", rsp)
 	}
 }
 
-// lawNothingLost is law 3 for a request without errors.
+// lawNothingLost checks law 3 for a request without errors.
 func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -271,7 +270,7 @@ func lawNothingLost(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFun
 	}
 }
 
-// lawOptional is law 3 for what the Input adds to the usual resources.
+// lawOptional checks law 3 for the resources that the Input adds.
 func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -293,7 +292,7 @@ func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 		if req.GetDesired().GetResources()[key] == nil && want != (r != nil) {
 			t.Errorf("law 3: resource %s: want %t, got %v", key, want, r)
 		}
-		// HTTPRoutes are not in a module of ours.
+		// The Go type of HTTPRoute is in a module that this one does not import.
 		into := map[string]any{"ingress": &networkingv1.Ingress{}, "poddisruptionbudget": &policyv1.PodDisruptionBudget{}}[key]
 		if want && into != nil {
 			lawDecodes(t, key, r.GetResource(), into)
@@ -308,8 +307,9 @@ func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 	}
 }
 
-// lawTexts is law 3 for the ConfigMaps: the Input sets whether they are immutable,
-// the pods read the one of the spec, and another one holds what was observed.
+// lawTexts checks law 3 for the ConfigMaps: the Input sets whether they are immutable,
+// the pods read the one with the text of the spec, and another one has its observed
+// data.
 func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -336,7 +336,7 @@ func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 		before := req.GetObserved().GetResources()[key].GetResource().AsMap()
 		for name, value := range child(cm, "data") {
 			if child(before, "data")[name] != value {
-				t.Errorf("law 3: file %q of ConfigMap %s, which serves, changes", name, key)
+				t.Errorf("law 3: file %q of ConfigMap %s, which pods serve, changes", name, key)
 			}
 		}
 	}
@@ -351,8 +351,8 @@ func identityOf(r *fnv1.Resource) [3]string {
 	return [3]string{f["apiVersion"].GetStringValue(), f["kind"].GetStringValue(), f["metadata"].GetStructValue().GetFields()["name"].GetStringValue()}
 }
 
-// lawKubernetes is law 4: Kubernetes accepts the composed resources, and they have
-// no field that is not meant.
+// lawKubernetes checks law 4: Kubernetes accepts the composed resources, and they have
+// only the fields that the function owns.
 func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -363,7 +363,7 @@ func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunc
 		}
 		desired := rsp.GetDesired().GetResources()[key].GetResource()
 		b := lawDecodes(t, key, desired, into)
-		// YAML takes a second for a large book.
+		// Decoding YAML takes a second for a large book.
 		if len(b) < 64<<10 && !reflect.DeepEqual(sent(t, desired.AsMap())["data"], desired.AsMap()["data"]) {
 			t.Errorf("law 7: the API server reads another %s", key)
 		}
@@ -393,8 +393,8 @@ func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunc
 	lawDeployment(t, d, s)
 }
 
-// lawDecodes is part of law 4: a composed resource is one of its Kubernetes type. It
-// returns the resource as JSON.
+// lawDecodes checks a part of law 4: a composed resource has only fields of its
+// Kubernetes type. It returns the resource as JSON.
 func lawDecodes(t testing.TB, key string, desired *structpb.Struct, into any) []byte {
 	t.Helper()
 
@@ -411,7 +411,8 @@ func lawDecodes(t testing.TB, key string, desired *structpb.Struct, into any) []
 	return b
 }
 
-// lawNothingEmpty is part of law 4: no nulls, empty objects, empty lists.
+// lawNothingEmpty checks a part of law 4: there are no nulls, empty objects or empty
+// lists.
 func lawNothingEmpty(t testing.TB, path string, v *structpb.Value) {
 	t.Helper()
 
@@ -455,7 +456,7 @@ func lawConfigMap(t testing.TB, cm *corev1.ConfigMap) {
 		}
 	}
 	if size > corev1.MaxSecretSize {
-		t.Errorf("law 4: %d bytes of data", size)
+		t.Errorf("law 4: a ConfigMap with %d bytes of data", size)
 	}
 }
 
@@ -494,8 +495,8 @@ func lawDeployment(t testing.TB, d *appsv1.Deployment, s *corev1.Service) {
 	}
 }
 
-// lawContainers is part of law 4: mdBook serves, or builds what a web server serves,
-// and all containers have what Kubernetes requires of them.
+// lawContainers checks a part of law 4: mdBook or a web server serves the book, and all
+// containers have what Kubernetes requires.
 func lawContainers(t testing.TB, pod corev1.PodSpec) {
 	t.Helper()
 
@@ -524,7 +525,7 @@ func lawContainers(t testing.TB, pod corev1.PodSpec) {
 		}
 	}
 	if slices.Sort(names); len(slices.Compact(slices.Clone(names))) != len(names) {
-		t.Errorf("law 4: containers %v", names)
+		t.Errorf("law 4: containers with duplicate names: %v", names)
 	}
 	served := "mdbook"
 	if slices.ContainsFunc(pod.InitContainers, func(c corev1.Container) bool { return c.Name == "mdbook" }) {
@@ -537,8 +538,8 @@ func lawContainers(t testing.TB, pod corev1.PodSpec) {
 	}
 }
 
-// lawByteExact is law 7: every file arrives unchanged. A file that is null, which
-// the API server rejects, counts as absent.
+// lawByteExact checks law 7: every file arrives unchanged. A file that is null counts
+// as absent: the API server rejects it.
 func lawByteExact(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -561,7 +562,7 @@ func lawByteExact(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunct
 	}
 }
 
-// lawShared is law 7 for the files of other ConfigMaps, and for an image: the pods
+// lawShared checks law 7 for the files of other ConfigMaps and for an image: the pods
 // mount them.
 func lawShared(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
@@ -587,7 +588,7 @@ func lawShared(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunction
 			for _, kind := range []string{"data", "binaryData"} {
 				for key, value := range r.GetResource().GetFields()[kind].GetStructValue().GetFields() {
 					if _, text := value.GetKind().(*structpb.Value_StringValue); !text {
-						continue // The API server has none.
+						continue // The API server has only strings.
 					}
 					files++
 					path := strings.TrimPrefix(from.GetStructValue().GetFields()["path"].GetStringValue()+"/"+key, "/")
@@ -619,8 +620,8 @@ func volumeOf(t testing.TB, rsp *fnv1.RunFunctionResponse) corev1.VolumeSource {
 	return d.Spec.Template.Spec.Volumes[i].VolumeSource
 }
 
-// fileOf returns what a viewer reads in a file of the book: where the volume has
-// items, it shows them alone.
+// fileOf returns what a pod reads in a file of the book, and whether the file exists. A
+// volume with items has only those.
 func fileOf(t testing.TB, rsp *fnv1.RunFunctionResponse, name string) (string, bool) {
 	var items []corev1.KeyToPath
 	switch v := volumeOf(t, rsp); {
@@ -645,8 +646,8 @@ func fileOf(t testing.TB, rsp *fnv1.RunFunctionResponse, name string) (string, b
 	return string(b), err == nil && cm["binaryData"].GetStructValue().GetFields()[name] != nil
 }
 
-// sent returns an object as the API server reads it when it is applied: what
-// Crossplane sends is JSON, and it is read as YAML.
+// sent returns an object as the API server reads it: Crossplane sends JSON, and the API
+// server decodes it as YAML.
 func sent(t testing.TB, o object) object {
 	t.Helper()
 
@@ -662,14 +663,14 @@ func sent(t testing.TB, o object) object {
 	return out
 }
 
-// lawAgree is law 8: readiness, status and conditions agree.
+// lawAgree checks law 8: readiness, status and conditions agree.
 func lawAgree(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
 	ready := true
 	for _, key := range composedIn(rsp) {
 		if req.GetDesired().GetResources()[key] != nil && key != textOf(rsp) {
-			continue // Another function's, under a key that is free.
+			continue // It belongs to another function, and our resources do not use the key.
 		}
 		r := rsp.GetDesired().GetResources()[key].GetReady()
 		if r == fnv1.Ready_READY_UNSPECIFIED {
@@ -697,8 +698,8 @@ func lawAgree(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	}
 }
 
-// lawSilent is part of law 5: a result only for a condition that turned true, or
-// for BookComplete that turned false.
+// lawSilent checks a part of law 5: there is a result only for a condition that turned
+// true, or for BookComplete that turned false.
 func lawSilent(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -706,8 +707,8 @@ func lawSilent(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunction
 	state := observedXR(req)["status"].GetStructValue().GetFields()["status"].GetStringValue()
 	for _, c := range rsp.GetConditions() {
 		before := observedCondition(req, c.GetType(), "status")
-		// A failure of another function made the condition Unknown while pods
-		// served on.
+		// A failure of another function made the condition Unknown while pods kept
+		// serving.
 		again := c.GetType() == "Available" && before == "Unknown" && (state == "Healthy" || state == "Available" || observedCondition(req, "Available", "reason") == "Unavailable")
 		reported, status := fnv1.Status_STATUS_CONDITION_TRUE, "True"
 		if c.GetType() == "BookComplete" {
@@ -749,9 +750,9 @@ func isOurGroup(req *fnv1.RunFunctionRequest) bool {
 	return strings.HasPrefix(observedXR(req)["apiVersion"].GetStringValue(), "markdownview.fn.crossplane.io/")
 }
 
-// lawRequirements is part of law 8: the schema of an XR is required where nothing
-// else says which status fields it declares, in every response. So are the ConfigMaps
-// that the spec names, in the namespace of the pods alone.
+// lawRequirements checks a part of law 8: every response requires the schema of an XR
+// unless the Input lists its status fields, and the ConfigMaps that the spec names, in
+// the namespace of the pods.
 func lawRequirements(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -779,7 +780,7 @@ func lawRequirements(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFu
 	}
 }
 
-// statusFields are those that the function writes for a request.
+// statusFields returns the status fields that the function writes for a request.
 func statusFields(req *fnv1.RunFunctionRequest) []string {
 	all := []string{"status", "replicas", "readyReplicas", "selector", "observedGeneration", "url"}
 	declared, ok := req.GetInput().GetFields()["statusFields"].GetKind().(*structpb.Value_ListValue)

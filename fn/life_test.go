@@ -14,7 +14,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
-// A phase is what the function reports from one change until nothing moves.
+// A phase is what the function reports from a change until the cluster has settled.
 type phase struct {
 	ready      []bool
 	status     []string
@@ -22,8 +22,8 @@ type phase struct {
 	events     []string
 }
 
-// settle runs the function after every step of the controllers until nothing
-// moves, and checks law 5 for its responses.
+// settle calls the function after every step of the controllers until nothing changes
+// any more, and checks law 5 for the responses.
 func (c *cluster) settle() phase {
 	c.t.Helper()
 
@@ -41,13 +41,12 @@ func (c *cluster) settle() phase {
 			return p
 		}
 	}
-	c.t.Fatalf("law 5: still moving after %d steps", most)
+	c.t.Fatalf("law 5: not settled after %d steps", most)
 
 	return p
 }
 
-// quiet returns whether running the function once more changes nothing and
-// emits nothing.
+// quiet returns whether another call of the function changes nothing.
 func (c *cluster) quiet() bool {
 	c.t.Helper()
 
@@ -84,8 +83,8 @@ func (p *phase) add(rsp *fnv1.RunFunctionResponse) {
 	p.status = append(p.status, rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()["status"].GetStringValue())
 }
 
-// check fails the test where something flapped: a state that was left returns only
-// as the last one, and Ready turns true at most once.
+// check fails the test if a state flapped. A state can return only at the end, and
+// Ready turns true at most once.
 func (p *phase) check(t testing.TB) {
 	t.Helper()
 
@@ -95,7 +94,7 @@ func (p *phase) check(t testing.TB) {
 			turns++
 		}
 		if i > 1 && !p.ready[i] && p.ready[i-1] && turns > 0 {
-			t.Errorf("law 5: Ready was lost again: %v", p.ready)
+			t.Errorf("law 5: Ready turned false again: %v", p.ready)
 		}
 	}
 	if turns > 1 {
@@ -144,7 +143,7 @@ func viewOf(spec object) object {
 	}
 }
 
-// TestLife simulates the life of one MarkdownView, and checks what a user sees.
+// TestLife simulates one MarkdownView, and checks what a user sees.
 func TestLife(t *testing.T) {
 	type want struct {
 		status    string
@@ -201,11 +200,11 @@ func TestLife(t *testing.T) {
 			want:   want{status: "Healthy", available: "Available: The book is served", degraded: "AsExpected: No errors found", turns: 1, events: []string{"Missing", "Available"}},
 		},
 		{
-			name: "replicas left to others",
+			name: "replicas removed from the spec",
 			change: func() {
 				c.edit(func(spec object) { delete(spec, "replicas") })
-				// No one owns the field any more. Server-side apply removes it,
-				// and the autoscaler sets it.
+				// Nobody owns the field any more: server-side apply removes it, and the
+				// autoscaler sets it.
 				c.reconcile()
 				c.scale(3)
 			},
@@ -260,7 +259,7 @@ func TestLife(t *testing.T) {
 		},
 	}
 
-	// A step starts where the one before it ended.
+	// Each step starts from the state in which the one before it ended.
 	for _, step := range steps {
 		step.change()
 		p := c.settle()
@@ -277,8 +276,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestLives simulates many MarkdownViews, to each of which anything may happen at
-// any time.
+// TestLives simulates MarkdownViews with random changes at random times.
 func TestLives(t *testing.T) {
 	t.Parallel()
 
@@ -299,7 +297,7 @@ func live(t testing.TB, s *sample.Source) {
 	sample.Fit(view, input)
 	c := newCluster(t, view, input)
 	c.shared = s.Shared()
-	// Large books have tests of their own: this one is about states.
+	// Large books have tests of their own: this test is about states.
 	c.write(s.Text())
 	for range 2 + s.Below(8) {
 		c.happen(s)
@@ -315,7 +313,7 @@ func live(t testing.TB, s *sample.Source) {
 		c.settle()
 	}
 
-	// Whatever happened, the book is ready at the end.
+	// Whatever has happened, the book is ready at the end.
 	clear(c.stuck)
 	c.quota = false
 	c.shared = s.Shared()
@@ -356,7 +354,7 @@ func (c *cluster) happen(s *sample.Source) {
 	case 8:
 		c.drain()
 	case 9:
-		// Crossplane ends while it applies.
+		// Crossplane stops while it applies resources.
 		c.write(s.Text())
 		c.interrupted = 1 + s.Below(3)
 		c.reconcile()

@@ -6,16 +6,16 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// composedManager begins the name under which Crossplane applies composed
-// resources:
+// composedManager is the prefix of the field manager under which Crossplane applies
+// composed resources:
 // https://github.com/crossplane/crossplane/blob/v2.4.0/internal/controller/apiextensions/composite/composition_functions.go
 const composedManager = "apiextensions.crossplane.io/composed"
 
-// managers are the managedFields of an observed Deployment. They are long and
-// seldom read, so they stay encoded until then.
+// managers holds the managedFields of an observed Deployment. They are long and rarely
+// needed, so they stay encoded until they are read.
 type managers struct{ encoded wire.Entry }
 
-// A managedField is a field of a Deployment whose owner is read.
+// A managedField is a field of a Deployment whose owners the function reads.
 type managedField int
 
 const (
@@ -23,7 +23,7 @@ const (
 	fieldImage
 )
 
-// An owner is a manager, and of the fields that it owns those that are read.
+// An owner is a field manager. Fields has those of its fields that the function reads.
 type owner struct {
 	Manager string `json:"manager"`
 	Fields  struct {
@@ -51,7 +51,7 @@ func (o owner) owns(f managedField) bool {
 	return containers[`k:{"name":"`+containerName+`"}`].Image != nil || containers[`k:{"name":"`+serverName+`"}`].Image != nil
 }
 
-// crossplaneOwns returns whether Crossplane owns a field, and nobody else does.
+// crossplaneOwns returns whether Crossplane is the only owner of a field.
 func (m managers) crossplaneOwns(f managedField) bool {
 	type managed struct {
 		Metadata struct {

@@ -16,7 +16,7 @@ const (
 	otherManager      = `{manager: apiextensions.crossplane.io/composed/0a1b, fieldsV1: {"f:spec": {"f:selector": {}}}}`
 )
 
-// observeDeployment returns what the function observes of a Deployment.
+// observeDeployment returns the observed state of a Deployment.
 func observeDeployment(t *testing.T, text string) observed {
 	t.Helper()
 	b, err := proto.Marshal(resourceOf(t, text))
@@ -45,12 +45,12 @@ func TestReplicasHandover(t *testing.T) {
 			want:     ptr.To[int32](2),
 		},
 		"Kept": {
-			reason:   "The XR no longer sets the number, and to leave it out would scale to 1",
+			reason:   "The XR no longer sets the number, and omitting it would scale to 1",
 			managers: crossplaneManager,
 			want:     ptr.To[int32](3),
 		},
 		"TakenOver": {reason: "An autoscaler has set the number", managers: otherManager + ", " + scaleManager},
-		"Shared":    {reason: "An autoscaler owns the number too, so leaving it out changes nothing", managers: crossplaneManager + ", " + scaleManager},
+		"Shared":    {reason: "An autoscaler owns the number too, so omitting it changes nothing", managers: crossplaneManager + ", " + scaleManager},
 		"NeverSet":  {reason: "The XR never set the number", managers: otherManager},
 		"Unknown":   {reason: "There are no managed fields"},
 	}
@@ -109,8 +109,8 @@ func TestListenAddress(t *testing.T) {
 		"IPv4":      {reason: "The Service has an IPv4 address", families: []string{"IPv4"}, want: "0.0.0.0"},
 		"IPv6":      {reason: "The Service has an IPv6 address", families: []string{"IPv6"}, want: "::"},
 		"DualStack": {reason: "The Service has addresses of both families", families: []string{"IPv4", "IPv6"}, want: "::"},
-		"Set":       {reason: "The Input decides", input: "0.0.0.0", families: []string{"IPv6"}, want: "0.0.0.0"},
-		"NoService": {reason: "A Service that is deleted must not roll out the Deployment", deployment: both, want: "::"},
+		"Set":       {reason: "The Input sets the address", input: "0.0.0.0", families: []string{"IPv6"}, want: "0.0.0.0"},
+		"NoService": {reason: "Deleting the Service must not roll out the Deployment", deployment: both, want: "::"},
 		"OtherIPv4": {reason: "The Service has an IPv4 address, whatever the pods have", families: []string{"IPv4"}, deployment: both, want: "0.0.0.0"},
 	}
 	for name, tc := range cases {

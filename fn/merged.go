@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateMerged returns the errors of the composed resources once templates are
-// merged: what the API server would reject for certain, and what the pods cannot
-// do without. Of the rest that a template can set only the types are checked: the
-// API server knows Kubernetes better, and Crossplane reports what it rejects.
+// validateMerged returns the errors of the composed resources after the templates are
+// merged: fields that the API server is certain to reject, and fields that the pods
+// need. It does not validate other fields of a template: the API server does, and
+// Crossplane reports its errors.
 func validateMerged(d *desired, f *files, at *field.Path) field.ErrorList {
 	pod := d.deployment.Spec.Template
 	revised := pod.ObjectMeta
@@ -44,8 +44,8 @@ func validateDeployment(d appsv1.DeploymentSpec, static bool, at *field.Path) fi
 	if d.Replicas != nil && *d.Replicas < 0 {
 		errs = append(errs, field.Invalid(at.Child("replicas"), *d.Replicas, "must not be negative"))
 	}
-	// What we do not own of a strategy, Kubernetes sets by default, and then
-	// rejects together with Recreate.
+	// Kubernetes sets defaults for the fields of a strategy that we do not own, and
+	// then rejects them together with Recreate.
 	rolling := d.Strategy.RollingUpdate
 	if d.Strategy.Type != appsv1.RecreateDeploymentStrategyType && (d.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||
 		rolling == nil || rolling.MaxSurge == nil || rolling.MaxUnavailable == nil) {
@@ -74,7 +74,7 @@ func validatePod(pod corev1.PodSpec, static bool, at *field.Path) field.ErrorLis
 	validate(pod.InitContainers, at.Child("initContainers"))
 	validate(pod.Containers, at.Child("containers"))
 	if static && containerIn(pod.Containers, containerName).Name != "" {
-		errs = append(errs, field.Forbidden(at.Child("containers").Key(containerName), "with input.server mdBook runs in an init container: move this to initContainers"))
+		errs = append(errs, field.Forbidden(at.Child("containers").Key(containerName), "with input.server, mdBook runs in an init container: move this to initContainers"))
 	}
 
 	viewer := containerName
@@ -127,7 +127,7 @@ func validateContainer(c corev1.Container, volumes map[string]bool, at *field.Pa
 	return append(errs, validateLimits(c.Resources.Requests, c.Resources.Limits, at.Child("resources"))...)
 }
 
-// probePort returns the name of the port of a probe, if it has a name.
+// probePort returns the name of the port of a probe, or an empty string.
 func probePort(p *corev1.Probe) string {
 	switch {
 	case p == nil:
@@ -157,8 +157,7 @@ func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateExtra returns the errors of what a template adds to the files of a
-// book.
+// validateExtra returns the errors of the files that a template adds to a book.
 func validateExtra(f *files, at *field.Path) field.ErrorList {
 	extra := map[string]int{}
 	var errs field.ErrorList

@@ -9,10 +9,10 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// observed are the composed resources as they were before this call. One that
-// was not there is nil.
+// observed holds the composed resources as they were before this call. A resource that
+// did not exist is nil.
 type observed struct {
-	// configMaps are those with texts, by their keys.
+	// configMaps holds the ConfigMaps with texts, by resource key.
 	configMaps map[string]*observedConfigMap
 	deployment *observedDeployment
 	service    *observedService
@@ -20,12 +20,12 @@ type observed struct {
 	route      *observedRoute
 	ingress    *observedIngress
 
-	// identities are those of our composed resources by their keys.
+	// identities holds the identities of our composed resources, by resource key.
 	identities map[string]identity
 }
 
-// The types hold what the function reads of an observed resource, nothing else:
-// what they do not declare is not decoded.
+// The types have only the fields of observed resources that the function reads. Other
+// fields are not decoded.
 
 // An identity is the name and namespace of a resource, and whether it is being deleted.
 type identity struct {
@@ -34,7 +34,7 @@ type identity struct {
 	DeletionTimestamp string `json:"deletionTimestamp"`
 }
 
-// An observedMetadata is that of a resource whose status is about a generation.
+// An observedMetadata is the metadata of a resource that has a generation.
 type observedMetadata struct {
 	identity
 
@@ -83,7 +83,7 @@ type observedDeployment struct {
 		Conditions          []condition `json:"conditions"`
 	} `json:"status"`
 
-	// managers own the fields that others may change.
+	// managers holds the owners of the fields that others may change.
 	managers managers
 }
 
@@ -110,14 +110,14 @@ type observedService struct {
 	} `json:"status"`
 }
 
-// observe reads our composed resources. A value of a wrong type counts as absent:
-// they come from the API server, which has none.
+// observe reads our composed resources. A value of a wrong type counts as absent: the
+// API server never sends one.
 func observe(resources []wire.Entry) (observed, error) {
 	o := observed{identities: map[string]identity{}, configMaps: map[string]*observedConfigMap{}}
 	for _, e := range resources {
 		var err error
 		switch {
-		case e.Key == keyConfigMap, isSerialKey(e.Key):
+		case e.Key == keyConfigMap, isImmutableKey(e.Key):
 			o.configMaps[e.Key], err = decodeObserved[observedConfigMap](e)
 			o.identities[e.Key] = o.configMaps[e.Key].Metadata
 		case e.Key == keyDeployment:
@@ -155,9 +155,9 @@ func decodeObserved[T any](e wire.Entry) (*T, error) {
 	return into, err
 }
 
-// ready returns whether the files are the ones desired now. A key that is not
-// desired is one of ours that is about to go, until the Deployment has the desired
-// revision, and with it the ConfigMap: then it is somebody else's, and stays.
+// ready returns whether the ConfigMap has the desired files. Until the Deployment has
+// the desired revision, a key that is not desired is one of ours, which Crossplane is
+// about to remove. Afterwards it belongs to somebody else, and stays.
 func (o *observedConfigMap) ready(d *desired, deployment *observedDeployment) bool {
 	others := deployment != nil && deployment.revision() == d.revision
 
@@ -167,7 +167,7 @@ func (o *observedConfigMap) ready(d *desired, deployment *observedDeployment) bo
 		holds(o.BinaryData, d.configMap.BinaryData)
 }
 
-// holds returns whether a map has every entry of another one.
+// holds returns whether all has every entry of some.
 func holds(all, some map[string]string) bool {
 	for name, want := range some {
 		if got, ok := all[name]; !ok || got != want {
@@ -178,7 +178,7 @@ func holds(all, some map[string]string) bool {
 	return true
 }
 
-// ready returns whether the Service has the addresses of its type.
+// ready returns whether the Service has the addresses that its type needs.
 func (o *observedService) ready(d *desired) bool {
 	if o == nil || o.Metadata.DeletionTimestamp != "" || o.Spec.ClusterIP == "" {
 		return false
@@ -187,23 +187,23 @@ func (o *observedService) ready(d *desired) bool {
 	return d.service.Spec.Type != corev1.ServiceTypeLoadBalancer || len(o.Status.LoadBalancer.Ingress) > 0
 }
 
-// ready returns whether all pods run what is desired now, and there are no others.
-// A Deployment scaled to zero is ready without any.
+// ready returns whether all pods run the desired spec, and there are no others. A
+// Deployment that is scaled to zero is ready without pods.
 func (o *observedDeployment) ready(d *desired) bool {
 	return o != nil && o.Metadata.DeletionTimestamp == "" && o.matches(d) && o.rolledOut() &&
 		o.Status.AvailableReplicas == o.replicas() &&
 		o.Status.UnavailableReplicas == 0
 }
 
-// serves returns whether the current spec has taken over from the one before it:
-// it serves, and there is no pod of another. Pods that are missing or unavailable
-// then are not a rollout, which may have ended while nobody looked.
+// serves returns whether pods of the current spec serve, and no pods of an earlier spec
+// exist. Pods that are missing or unavailable are no sign of a rollout: it may have
+// completed between two calls.
 func (o *observedDeployment) serves() bool {
 	return o.caughtUp() && o.Status.UpdatedReplicas == o.Status.Replicas && (o.serving() || o.replicas() == 0)
 }
 
-// matches returns whether the Deployment holds what is desired now. Before that,
-// its status is about something else.
+// matches returns whether the Deployment has the desired spec. Otherwise its status is
+// that of another spec.
 func (o *observedDeployment) matches(d *desired) bool {
 	replicas := d.deployment.Spec.Replicas
 
@@ -211,7 +211,7 @@ func (o *observedDeployment) matches(d *desired) bool {
 }
 
 // runsImagesOf returns whether nobody has changed an image by hand. A webhook may
-// have, while Crossplane applied it: then the field is still Crossplane's.
+// change it while Crossplane applies it: Crossplane then still owns the field.
 func (o *observedDeployment) runsImagesOf(d *desired) bool {
 	for _, actual := range o.Spec.Template.Spec.Containers {
 		for _, c := range d.deployment.Spec.Template.Spec.Containers {
@@ -239,7 +239,7 @@ func (o *observedDeployment) lacksImage(d *desired) bool {
 	return d.text == textImage && !slices.ContainsFunc(o.Spec.Template.Spec.Volumes, func(v observedVolume) bool { return v.Image != nil })
 }
 
-// caughtUp returns whether the status is about the current spec.
+// caughtUp returns whether the status is that of the current spec.
 func (o *observedDeployment) caughtUp() bool {
 	return o.Status.ObservedGeneration >= o.Metadata.Generation
 }
@@ -249,13 +249,12 @@ func (o *observedDeployment) rolledOut() bool {
 	return o.caughtUp() && o.Status.UpdatedReplicas == o.replicas() && o.Status.Replicas == o.replicas()
 }
 
-// replicas is how many pods the Deployment requests, whoever set the number.
+// replicas returns how many pods the Deployment requests, whoever set the number.
 func (o *observedDeployment) replicas() int32 {
 	return max(0, ptr.Deref(o.Spec.Replicas, 1))
 }
 
-// paused returns whether somebody has paused the Deployment before it runs what is
-// desired.
+// paused returns whether the Deployment was paused before it ran the desired spec.
 func (o *observedDeployment) paused(v view, d *desired) bool {
 	switch {
 	case !o.Spec.Paused:
@@ -280,7 +279,7 @@ func (o *observedDeployment) revision() string {
 // configMap returns the resource key of the ConfigMap that pods of the current spec
 // read, or textImage.
 func (o *observedDeployment) configMap() string {
-	if key := o.Spec.Template.Metadata.Annotations.ConfigMap; isSerialKey(key) || key == textImage {
+	if key := o.Spec.Template.Metadata.Annotations.ConfigMap; isImmutableKey(key) || key == textImage {
 		return key
 	}
 

@@ -11,7 +11,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// settledView is a view that requests two replicas.
+// settledView returns a view that requests two replicas.
 func settledView() view {
 	v := view{}
 	v.Metadata.Name, v.Metadata.Namespace = "sample", "default"
@@ -58,7 +58,7 @@ func TestDeploymentReady(t *testing.T) {
 			want:     true,
 		},
 		"NotCaughtUp": {
-			reason:   "The status is about an earlier spec",
+			reason:   "The status is that of an earlier spec",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 4}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
@@ -73,7 +73,7 @@ func TestDeploymentReady(t *testing.T) {
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
 		"OtherReplicas": {
-			reason:   "The Deployment has all its pods, but the spec requests another number",
+			reason:   "The Deployment has all of its pods, but the spec requests another number",
 			replicas: ptr.To[int32](3),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
@@ -88,7 +88,7 @@ func TestDeploymentReady(t *testing.T) {
 			want:     true,
 		},
 		"Zero": {
-			reason:   "No replica is requested, and there is none: Kubernetes leaves out zeros",
+			reason:   "No replica is requested, and there is none: Kubernetes omits zeros",
 			observed: `{metadata: {generation: 3}, spec: {replicas: 0, ` + revision + `}, status: {observedGeneration: 3}}`,
 			want:     true,
 		},
@@ -102,7 +102,7 @@ func TestDeploymentReady(t *testing.T) {
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 1, availableReplicas: 2}}`,
 		},
 		"OldLeft": {
-			reason:   "An additional pod of the previous revision is left",
+			reason:   "A pod of the previous revision still exists",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 3, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
@@ -146,15 +146,15 @@ func TestConfigMapReady(t *testing.T) {
 		want     bool
 	}{
 		"Absent":  {reason: "A ConfigMap that does not exist is not ready"},
-		"Same":    {reason: "It holds the desired content", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`, want: true},
-		"Changed": {reason: "It holds another text", observed: `{data: {SUMMARY.md: "- [B](a.md)", a.md: ""}}`},
+		"Same":    {reason: "It has the desired content", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`, want: true},
+		"Changed": {reason: "It has another text", observed: `{data: {SUMMARY.md: "- [B](a.md)", a.md: ""}}`},
 		"Deleted": {reason: "The resource is being deleted", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, data: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`},
 		"Missing": {reason: "A file is missing", observed: `{data: {}}`},
-		"Removed": {reason: "It still holds a file that was removed", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", old.md: ""}}`, revision: "old"},
-		"Alone":   {reason: "It still holds a removed file, and there is no Deployment yet", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", old.md: ""}}`},
+		"Removed": {reason: "It still has a file that was removed", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", old.md: ""}}`, revision: "old"},
+		"Alone":   {reason: "It still has a removed file, and there is no Deployment yet", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", old.md: ""}}`},
 		"Others":  {reason: "A key that somebody else added does not matter", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, revision: settledRevision, want: true},
 		"Lacking": {reason: "A key that somebody else added does not replace one of ours", observed: `{data: {ca-bundle.crt: ""}}`, revision: settledRevision},
-		"Binary":  {reason: "It holds the text in the other of the two maps", observed: `{data: {}, binaryData: {SUMMARY.md: LSBbQV0oYS5tZCk=, a.md: ""}}`},
+		"Binary":  {reason: "It has the text in binaryData instead of data", observed: `{data: {}, binaryData: {SUMMARY.md: LSBbQV0oYS5tZCk=, a.md: ""}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -215,14 +215,14 @@ func TestRevision(t *testing.T) {
 		"File": {reason: "A new file is another revision", change: func(v *view) {
 			v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": "", "b.png": ""}
 		}},
-		"MovedText": {reason: "Text that moves between name and content is another revision", change: func(v *view) {
+		"MovedText": {reason: "Moving text from the content to the name is another revision", change: func(v *view) {
 			v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](a.md)", "a.mdb": "", "a.md": ""}
 		}},
 		"Image":       {reason: "Another image is another revision", change: func(v *view) { v.Spec.ViewerImage = "a" }},
 		"Replicas":    {reason: "The number of replicas is not part of the revision", change: func(v *view) { v.Spec.Replicas = nil }, same: true},
 		"Labels":      {reason: "Labels of the resources are not part of the revision", change: func(v *view) { v.input.Labels = map[string]string{"a": "b"} }, same: true},
 		"ServiceType": {reason: "The Service is not part of the revision", change: func(v *view) { v.input.Service.Type = "NodePort" }, same: true},
-		"PullSecrets": {reason: "Every field of the pod template is part of the revision", change: func(v *view) { v.input.ImagePullPolicy = "Always" }},
+		"PullPolicy":  {reason: "Every field of the pod template is part of the revision", change: func(v *view) { v.input.ImagePullPolicy = "Always" }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -237,7 +237,7 @@ func TestRevision(t *testing.T) {
 	}
 }
 
-func TestValidateObserved(t *testing.T) {
+func TestConflictsInCluster(t *testing.T) {
 	cases := map[string]struct {
 		reason     string
 		namespace  string
@@ -249,8 +249,8 @@ func TestValidateObserved(t *testing.T) {
 		want       int
 		path       string
 	}{
-		"Nothing":    {reason: "Before anything exists any namespace is valid", input: "books"},
-		"Home":       {reason: "The namespace did not change", input: "books", configMap: "books", deployment: "books", service: "books"},
+		"Nothing":    {reason: "Any namespace is valid before resources exist", input: "books"},
+		"Unchanged":  {reason: "The namespace did not change", input: "books", configMap: "books", deployment: "books", service: "books"},
 		"Elsewhere":  {reason: "Three resources that cannot move are one problem", input: "other", configMap: "books", deployment: "books", service: "books", want: 1},
 		"ConfigMap":  {reason: "One resource that cannot move is a problem", input: "other", configMap: "books", want: 1},
 		"Deployment": {reason: "A Deployment cannot move", input: "other", deployment: "books", want: 1},
@@ -283,6 +283,6 @@ func TestValidateObserved(t *testing.T) {
 // TestNullQuantity checks that null counts as absent, not as zero.
 func TestNullQuantity(t *testing.T) {
 	if got := decoded[v1beta1.Input](t, "{resources: {limits: {memory: null, cpu: 1}}}").Resources.Limits; len(got) != 1 || got.Cpu().Value() != 1 {
-		t.Errorf("limits: got %v, want one CPU alone", got)
+		t.Errorf("limits: got %v, want only one CPU", got)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// TestOddRequests has a case for everything that broke a law once, or could. Each
-// case changes a request of a MarkdownView that is served as requested.
+// TestOddRequests has a case for every request that has broken a law, or could. Each
+// case changes the request of a settled MarkdownView.
 func TestOddRequests(t *testing.T) {
 	t.Parallel()
 
@@ -40,10 +40,10 @@ func TestOddRequests(t *testing.T) {
 		"LongName":         {reason: "An error quotes only the beginning of a long name", change: spec("markdowns", object{strings.Repeat("\n", large): "", "SUMMARY.md": ""}), error: "spec.markdowns"},
 		"LongField":        {reason: "An error quotes only the beginning of a long field", change: inputOf(object{strings.Repeat("k\n", large/2): ""}), error: "input.k k k"},
 		"ManyErrors":       {reason: "A message has only the first of many errors", change: inputOf(hundreds(object{})), error: "; and more"},
-		"LongKind":         {reason: "A long kind is valid where it is not quoted", change: xrOf("kind", strings.Repeat("K\n", large)), error: ""},
+		"LongKind":         {reason: "A long kind is valid if no error quotes it", change: xrOf("kind", strings.Repeat("K\n", large)), error: ""},
 		"LongKindError":    {reason: "An error quotes only the beginning of a long kind", change: both(xrOf("kind", strings.Repeat("K\n", large)), spec("replicas", 9.0)), error: "K K K"},
-		"StatusOfOthers":   {reason: "The XRD of another author may have other types in its status", change: xrOf("status", object{"status": object{"a": "b"}, "conditions": "none"})},
-		"NullType":         {reason: "A template may remove the type of the Service, which Kubernetes defaults", change: template("service", object{"spec": object{"type": nil}})},
+		"StatusOfOthers":   {reason: "The XRD of another author can have other types in its status", change: xrOf("status", object{"status": object{"a": "b"}, "conditions": "none"})},
+		"NullType":         {reason: "A template can remove the type of the Service, which has a default", change: template("service", object{"spec": object{"type": nil}})},
 		"NoPorts":          {reason: "A template cannot remove the ports of the Service", change: template("service", object{"spec": object{"ports": nil}}), error: "input.templates.service.spec.ports: Required value: a template cannot remove all ports"},
 		"NoPod":            {reason: "A template cannot remove the pod", change: template("deployment", pod(nil)), error: "input.templates.deployment.spec.template.spec.containers: Required value: a template cannot remove the container mdbook or its image"},
 		"NoViewer":         {reason: "A template cannot remove the container", change: template("deployment", pod(object{"containers": []any{object{"name": "mdbook", "$patch": "delete"}}})), error: "input.templates.deployment.spec.template.spec.containers: Required value: a template cannot remove the container mdbook or its image"},
@@ -59,8 +59,8 @@ func TestOddRequests(t *testing.T) {
 		"DataAndBinary":    {reason: "A key of a template cannot be in data and in binaryData", change: template("configMap", object{"data": object{"a": ""}, "binaryData": object{"a": ""}}), error: "input.templates.configMap.binaryData[a]: Duplicate"},
 		"BadKey":           {reason: "A key that the API server rejects", change: template("configMap", object{"data": object{"a b": ""}}), error: "input.templates.configMap.data[a b]: Invalid value: is not a file name: a valid config key"},
 		"BadBinaryKey":     {reason: "A key of binaryData that the API server rejects", change: template("configMap", object{"binaryData": object{"..": ""}}), error: "input.templates.configMap.binaryData[..]: Invalid value"},
-		"TooMuchData":      {reason: "A template and a book that fit alone, and not together", change: template("configMap", object{"data": object{"large": strings.Repeat("x", large)}}), error: "input.templates.configMap: Forbidden: holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"},
-		"MostData":         {reason: "A template and a book that just fit together", change: both(spec("markdowns", object{"SUMMARY.md": "- [A](a.md)", "a.md": ""}), template("configMap", object{"data": object{"large": strings.Repeat("x", large-len("- [A](a.md)"))}}))},
+		"TooMuchData":      {reason: "A template and a book that together are too large", change: template("configMap", object{"data": object{"large": strings.Repeat("x", large)}}), error: "input.templates.configMap: Forbidden: holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"},
+		"MostData":         {reason: "A template and a book that together have exactly 1 MiB", change: both(spec("markdowns", object{"SUMMARY.md": "- [A](a.md)", "a.md": ""}), template("configMap", object{"data": object{"large": strings.Repeat("x", large-len("- [A](a.md)"))}}))},
 		"OneByteMore":      {reason: "A template and a book that are one byte too large together", change: both(spec("markdowns", object{"SUMMARY.md": "- [A](a.md)", "a.md": ""}), template("configMap", object{"data": object{"large": strings.Repeat("x", large-len("- [A](a.md)")+1)}})), error: "input.templates.configMap: Forbidden: holds more than 1 MiB together"},
 		"BadPullSecret":    {reason: "A name that a Secret cannot have", change: inputOf(object{"imagePullSecrets": []any{object{"name": "A"}}}), error: `input.imagePullSecrets[0].name: Invalid value: "A"`},
 		"NullQuantity":     {reason: "Null counts as absent, not as zero", change: inputOf(object{"resources": object{"limits": object{"memory": nil}}})},
@@ -70,8 +70,8 @@ func TestOddRequests(t *testing.T) {
 		"ServiceControl":   {reason: "A control character in an annotation of the Service", change: inputOf(object{"service": object{"annotations": object{"note": "a\u0080b"}}}), error: "input.service.annotations[note]: Invalid value: has a control character"},
 		"TemplateControl":  {reason: "A control character in a template", change: template("service", object{"spec": object{"ports": []any{object{"port": 80.0, "name": "\x7feb"}}}}), error: "input.templates.service.spec.ports[0].name: Invalid value: has a control character"},
 		"TemplateKey":      {reason: "A control character in a key of a template", change: template("deployment", object{"spec": object{"template": object{"spec": object{"nodeSelector": object{"a\u0080": "b"}}}}}), error: "input.templates.deployment.spec.template.spec.nodeSelector[a ]: Invalid value: has a control character"},
-		"ManagedFields":    {reason: "A server-side apply must not contain managedFields", change: template("configMap", object{"metadata": object{"managedFields": []any{object{"manager": "a"}}}}), error: "input.templates.configMap.metadata.managedFields: Forbidden"},
-		"PullSecretTwice":  {reason: "Server-side apply rejects a name that occurs twice", change: inputOf(object{"imagePullSecrets": []any{object{"name": "a"}, object{"name": "b"}, object{"name": "a"}}}), error: `input.imagePullSecrets[2].name: Duplicate value: "a"`},
+		"ManagedFields":    {reason: "Server-side apply rejects managedFields", change: template("configMap", object{"metadata": object{"managedFields": []any{object{"manager": "a"}}}}), error: "input.templates.configMap.metadata.managedFields: Forbidden"},
+		"PullSecretTwice":  {reason: "Server-side apply rejects duplicate names", change: inputOf(object{"imagePullSecrets": []any{object{"name": "a"}, object{"name": "b"}, object{"name": "a"}}}), error: `input.imagePullSecrets[2].name: Duplicate value: "a"`},
 		"NoStatusField":    {reason: "An empty name is not a status field", change: inputOf(object{"statusFields": []any{"status", ""}}), error: `input.statusFields[1]: Unsupported value: ""`},
 		"NullStatusField":  {reason: "Null is not a status field", change: inputOf(object{"statusFields": []any{nil}}), error: `input.statusFields[0]: Unsupported value: ""`},
 		"Deep":             {reason: "A deeply nested value", change: spec("viewerImage", deep(3000)), error: "spec.viewerImage"},
@@ -87,13 +87,13 @@ func TestOddRequests(t *testing.T) {
 		"RetainOfItem":     {reason: "Keys to retain must be strings in an item of a list", change: template("deployment", pod(object{"volumes": []any{object{"name": "output", "$retainKeys": []any{"name", object{}}}}})), error: "$retainKeys[1]: Invalid value: must be a string"},
 		"DeleteFromList":   {reason: "Deleting from a list of primitives is an unknown directive", change: template("deployment", pod(object{"containers": []any{object{"name": "mdbook", "args": []any{"x", "serve"}, "$deleteFromPrimitiveList/args": []any{"serve"}}}})), error: "$deleteFromPrimitiveList/args: Forbidden: unknown directive"},
 		"OddPatches":       {reason: "Several errors are reported in the same order each time", change: template("deployment", object{"spec": object{"$patch": "mangle"}, "metadata": object{"$patch": "foo"}}), error: `input.templates.deployment.metadata.$patch: Unsupported value: supported values: "replace", "delete"; input.templates.deployment.spec.$patch`},
-		"RetainKeys":       {reason: "A directive that a person writes is valid", change: template("deployment", object{"spec": object{"strategy": object{"type": "Recreate", "$retainKeys": []any{"type"}}}})},
+		"RetainKeys":       {reason: "The directive $retainKeys is valid", change: template("deployment", object{"spec": object{"strategy": object{"type": "Recreate", "$retainKeys": []any{"type"}}}})},
 		"NullItem":         {reason: "An item of a list must not be null", change: template("deployment", pod(object{"tolerations": []any{nil}})), error: "spec.tolerations[0]: Invalid value: must not be null"},
 		"TwoPorts":         {reason: "Ports are merged by their number, and their names must differ", change: template("service", object{"spec": object{"ports": []any{object{"name": "http", "port": 8080.0, "targetPort": "http"}}}}), error: `input.templates.service.spec.ports: Forbidden: two ports are named "http": ports are merged by number, so to replace the default port remove it with {port: 80, $patch: delete}`},
 		"OtherPort":        {reason: "A template can replace the port as the error describes", change: template("service", object{"spec": object{"ports": []any{object{"name": "http", "port": 8080.0, "targetPort": "http"}, object{"port": 80.0, "$patch": "delete"}}}})},
-		"PodAnnotations":   {reason: "The annotation of the revision counts for the limit", change: template("deployment", object{"spec": object{"template": object{"metadata": object{"annotations": object{"a": strings.Repeat("x", 256<<10-1)}}}}}), error: "input.templates.deployment.spec.template.metadata.annotations: Too long"},
+		"PodAnnotations":   {reason: "The revision annotation counts toward the limit", change: template("deployment", object{"spec": object{"template": object{"metadata": object{"annotations": object{"a": strings.Repeat("x", 256<<10-1)}}}}}), error: "input.templates.deployment.spec.template.metadata.annotations: Too long"},
 		"OtherName": {
-			reason: "Crossplane keeps the name of a resource that another function composed, and the pods would not find it",
+			reason: "Crossplane keeps the name of a resource that another function composed, so the pods would not find the ConfigMap",
 			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
 				t.Helper()
 				req.GetObserved().GetResources()["configmap"].GetResource().GetFields()["metadata"].GetStructValue().Fields["name"] = valueOf(t, "legacy")
@@ -120,8 +120,8 @@ func TestOddRequests(t *testing.T) {
 				})
 			},
 		},
-		"ForeignNothing": {
-			reason: "What other functions desire is passed on, whatever it is",
+		"OtherFunctions": {
+			reason: "The desired state of other functions is passed on, whatever it has",
 			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) {
 				odd := &structpb.Struct{Fields: map[string]*structpb.Value{"nothing": {}, "nan": structpb.NewNumberValue(nan())}}
 				req.Context = odd
@@ -132,7 +132,7 @@ func TestOddRequests(t *testing.T) {
 			},
 		},
 		"SameKind": {
-			reason: "A desired Service of another group is another resource, and would be lost",
+			reason: "A desired Service of another group is another resource, which would be lost",
 			change: desiredOf("service", object{"apiVersion": "serving.knative.dev/v1", "kind": "Service", "metadata": object{"name": "viewer-sample"}}),
 			error:  "desired.resources[service]",
 		},
@@ -142,15 +142,15 @@ func TestOddRequests(t *testing.T) {
 			error:  "desired.resources[configmap]",
 		},
 		"Same": {
-			reason: "An earlier step may run this function too and desire the same Deployment",
+			reason: "An earlier step can run this function too and desire the same Deployment",
 			change: desiredOf("deployment", object{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": "viewer-sample"}}),
 		},
 		"SameConfigMap": {
-			reason: "An earlier step may desire the same ConfigMap",
+			reason: "An earlier step can desire the same ConfigMap",
 			change: desiredOf("configmap", object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "markdowns-sample"}}),
 		},
 		"SameService": {
-			reason: "An earlier step may desire the same Service",
+			reason: "An earlier step can desire the same Service",
 			change: desiredOf("service", object{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "viewer-sample"}}),
 		},
 		"NoState": {reason: "A request without a desired state", change: func(_ *testing.T, req *fnv1.RunFunctionRequest) { req.Desired, req.Context = nil, nil }},
@@ -174,7 +174,7 @@ func TestOddRequests(t *testing.T) {
 			case isFatal(rsp) && tc.error == "":
 				t.Errorf("\n%s\nunexpected error: %s", tc.reason, rsp.GetResults()[0].GetMessage())
 			case tc.error != "" && (!isFatal(rsp) || !strings.Contains(rsp.GetResults()[0].GetMessage(), tc.error)):
-				t.Errorf("\n%s\nwant an error %q, got %v", tc.reason, tc.error, rsp.GetResults())
+				t.Errorf("\n%s\nwant error %q, got %v", tc.reason, tc.error, rsp.GetResults())
 			}
 		})
 	}
@@ -188,7 +188,7 @@ func TestMove(t *testing.T) {
 	rsp := checkLaws(t, req)
 	const want = "input.namespace: Forbidden: the composed resources are in namespace"
 	if !isFatal(rsp) || !strings.Contains(rsp.GetResults()[0].GetMessage(), want) {
-		t.Errorf("want an error %q, got %v", want, rsp.GetResults())
+		t.Errorf("want error %q, got %v", want, rsp.GetResults())
 	}
 }
 
@@ -226,7 +226,7 @@ func both(one, other func(*testing.T, *fnv1.RunFunctionRequest)) func(*testing.T
 	}
 }
 
-// valueOf takes Values as they are, at any depth.
+// valueOf returns a Value. It keeps Values that are already in value, at any depth.
 func valueOf(t *testing.T, value any) *structpb.Value {
 	t.Helper()
 
@@ -243,7 +243,7 @@ func valueOf(t *testing.T, value any) *structpb.Value {
 	default:
 		v, err := structpb.NewValue(value)
 		if err != nil {
-			t.Fatalf("cannot make a Value: %v", err)
+			t.Fatalf("cannot create a Value: %v", err)
 		}
 
 		return v

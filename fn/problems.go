@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// A problem keeps a MarkdownView from being composed. Its reason shows who
-// can fix it.
+// A problem is an error that keeps a MarkdownView from being composed. Its reason shows
+// who can fix it.
 type problem struct {
 	reason string
 	*field.Error
@@ -16,8 +16,9 @@ type problem struct {
 
 type problems []problem
 
-// blame is the order of the reasons for problems: that of several is the first.
-var blame = [...]string{ReasonInvalidSpec, ReasonConfigMapNotFound, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict}
+// reasonOrder lists the reasons of problems. If problems have several reasons, the
+// first of them is reported.
+var reasonOrder = [...]string{ReasonInvalidSpec, ReasonConfigMapNotFound, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict}
 
 func problemsOf(reason string, errs field.ErrorList) problems {
 	out := make(problems, len(errs))
@@ -29,7 +30,7 @@ func problemsOf(reason string, errs field.ErrorList) problems {
 }
 
 func (p problems) reason() string {
-	for _, reason := range blame {
+	for _, reason := range reasonOrder {
 		if slices.ContainsFunc(p, func(p problem) bool { return p.reason == reason }) {
 			return reason
 		}
@@ -40,7 +41,7 @@ func (p problems) reason() string {
 
 // explain returns all problems in one line, in the order of their fields.
 func (p problems) explain() string {
-	// A message of any length would not fit into an event or be read.
+	// A longer message would not fit into an event.
 	const most = 20
 
 	lines := make([]string, 0, len(p))

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// messages returns problems as a user reads them.
+// messages returns the messages of problems.
 func messages(p problems) []string {
 	var out []string
 	for _, problem := range p {
@@ -57,12 +57,12 @@ func TestProblems(t *testing.T) {
 			want:     want{ReasonResourceConflict, "observed.resources: Required value: add it"},
 		},
 		"SpecFirst": {
-			reason:   "The reason of several problems is the one that the user can fix, and the message has each problem once, sorted",
+			reason:   "The reason is that of the problem that the user can fix, and the message has each problem once, sorted",
 			problems: problems{input, spec, spec},
 			want:     want{ReasonInvalidSpec, "input.namespace: Required value: add it; spec.markdowns: Required value: add it"},
 		},
 		"InputBeforeConflicts": {
-			reason:   "Next is the reason that the platform team can fix",
+			reason:   "Problems that the platform team can fix come before conflicts",
 			problems: problems{resource, pipeline, input},
 			want: want{
 				ReasonInvalidInput,
@@ -70,7 +70,7 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"PipelineBeforeResource": {
-			reason:   "The pipeline comes before what exists",
+			reason:   "Conflicts in the pipeline come before conflicts with existing resources",
 			problems: problems{resource, pipeline},
 			want:     want{ReasonPipelineConflict, "desired.resources: Required value: add it; observed.resources: Required value: add it"},
 		},

@@ -9,8 +9,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// The numbers of the fields that are read and written, as run_function.proto of
-// function-sdk-go has them.
+// The numbers of the fields that are read, from run_function.proto of function-sdk-go.
 const (
 	requestMeta     = 1
 	requestObserved = 2
@@ -46,25 +45,24 @@ type request struct {
 	problems problems
 }
 
-// A pipeline is what other functions have desired. It is passed on as it came.
+// A pipeline is what other functions desire. It is passed on unchanged.
 type pipeline struct {
 	// context and desired are an encoded Struct and an encoded State. Nil means
 	// absent.
 	context, desired []byte
 
 	composite composite
-	// resources are the desired composed resources by their keys: encoded
-	// Resources.
+	// resources holds the desired composed resources by key, as encoded Resources.
 	resources []wire.Entry
 }
 
 // A composite is the desired XR of a pipeline.
 type composite struct {
-	// fields are those of the object, and status those of its status. The values
+	// fields has the fields of the object, and status those of its status. The values
 	// are encoded.
 	fields, status []wire.Entry
-	// rest is the encoded Resource but for the object: its connection details
-	// and its readiness.
+	// rest is the encoded Resource without the object: the connection details and the
+	// readiness.
 	rest []byte
 }
 
@@ -131,8 +129,8 @@ func read(message []byte) (request, error) {
 	return req, nil
 }
 
-// readInput reads the Input strictly: a field that is not known is a typo. The XR
-// is not read so, because it holds fields of Crossplane and of others.
+// readInput reads the Input strictly: an unknown field is a typo. The XR is read
+// leniently, because it has fields of Crossplane and of others.
 func (req *request) readInput(input []byte) error {
 	errs, err := wire.Decode(input, &req.view.input, field.NewPath("input"), wire.Strict)
 	req.problems = append(req.problems, problemsOf(ReasonInvalidInput, errs)...)
@@ -173,8 +171,8 @@ func (req *request) readObserved(state []byte) error {
 		return err
 	}
 	req.problems = problemsOf(ReasonInvalidSpec, errs)
-	// The XRD of another author may mean something else by a name in its status,
-	// so what cannot be read of it is no error.
+	// The XRD of another author may use the same names in its status for something
+	// else, so a value that cannot be read is no error.
 	if _, err := wire.Decode(xr, &req.view.last, nil, wire.Lenient); err != nil {
 		return err
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// The function reads the ConfigMaps of spec.markdownsFrom as required resources, in
-// the namespace of the pods alone: Crossplane reads with its own permissions, so
-// another namespace would be a way around those of the user.
+// The function reads the ConfigMaps of spec.markdownsFrom as required resources, only
+// in the namespace of the pods. Crossplane reads them with its own permissions, so
+// another namespace would let users read ConfigMaps that they have no permission to
+// read.
 //
-// Crossplane calls the function again with what a response required, and in later
-// reconciles sends it at once. Since v2.4 it watches it:
+// Crossplane calls the function again with what a response requires, and sends it with
+// the first call of later reconciles. Since v2.4 it also watches it:
 // https://github.com/crossplane/crossplane/blob/v2.4.0/internal/xfn/required_resources.go
 const (
 	requirementsResources = 2
@@ -28,8 +29,8 @@ const (
 	capabilityResources = 2
 )
 
-// readSent reads the ConfigMaps that Crossplane sends from the required resources of
-// a request: encoded entries of a map, of which the last with a key counts.
+// readSent reads the ConfigMaps that Crossplane has sent from the required resources of
+// a request. They are encoded entries of a map; the last one with a key counts.
 func (req *request) readSent(resources [][]byte) error {
 	required := req.view.required()
 	if len(required) == 0 {
@@ -113,8 +114,8 @@ func (v view) required() []string {
 	return slices.Compact(names)
 }
 
-// waits returns whether Crossplane has not sent a ConfigMap yet. One that does not
-// exist it sends as empty Resources.
+// waits returns whether Crossplane has not sent a ConfigMap yet. For one that does not
+// exist, it sends empty Resources.
 func (v view) waits() bool {
 	return slices.ContainsFunc(v.required(), func(name string) bool {
 		_, ok := v.sent[name]
@@ -123,10 +124,10 @@ func (v view) waits() bool {
 	})
 }
 
-// requirementOf returns the name of the requirement of a ConfigMap.
+// requirementOf returns the name of the requirement for a ConfigMap.
 func requirementOf(configMap string) string { return "configmap/" + configMap }
 
-// writeRequired writes that the ConfigMaps are required.
+// writeRequired writes the requirements for the ConfigMaps.
 func writeRequired(w *wire.Writer, v view) {
 	for _, name := range slices.Backward(v.required()) {
 		w.Message(requirementsResources, func() {
@@ -141,8 +142,8 @@ func writeRequired(w *wire.Writer, v view) {
 	}
 }
 
-// unusableSources returns a problem for each ConfigMap that does not exist, and one for
-// more files than a book can have: then none is looked at.
+// unusableSources returns a problem for each ConfigMap that does not exist, and one if
+// the book has too many files. The files are then not checked.
 func (req request) unusableSources() problems {
 	v := req.view
 	if len(v.required()) > 0 && !req.capable(capabilityResources) {

@@ -11,11 +11,10 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// containerResources returns the requests and limits of the viewer container, key by
-// key from the first layer that has one: the XR, the Input, our own. A limit
-// below the request is raised to it where the request comes from an earlier
-// layer, and a request above the limit is lowered to it where the limit does,
-// so that no default contradicts what was requested.
+// containerResources returns the requests and limits of the mdBook container. Each
+// value is that of the first layer that sets it: the XR, the Input, our defaults. If a
+// request is above its limit, the value of the later layer is adjusted, so that no
+// default contradicts what was requested.
 func (v view) containerResources() (requests, limits corev1.ResourceList) {
 	if v.Spec.Resources.Requests == nil && v.Spec.Resources.Limits == nil && v.input.Resources == nil {
 		defaults := defaultResources()
@@ -26,8 +25,7 @@ func (v view) containerResources() (requests, limits corev1.ResourceList) {
 	return layered(v.Spec.Resources, ptr.Deref(v.input.Resources, v1beta1.Resources{}), defaultResources())
 }
 
-// layered returns the requests and limits of layers, of which the first counts
-// most.
+// layered returns the requests and limits of layers. Earlier layers take precedence.
 func layered(layers ...v1beta1.Resources) (requests, limits corev1.ResourceList) {
 	requests, limits = corev1.ResourceList{}, corev1.ResourceList{}
 	requestLayer, limitLayer := map[corev1.ResourceName]int{}, map[corev1.ResourceName]int{}
@@ -54,8 +52,8 @@ func layered(layers ...v1beta1.Resources) (requests, limits corev1.ResourceList)
 	return requests, limits
 }
 
-// defaultResources suit an English book of 1 MiB. There is no limit on CPU: it
-// would only slow the start, which is all the CPU that mdBook needs.
+// defaultResources returns what an English book of 1 MiB needs. There is no CPU limit:
+// mdBook needs CPU only to build the book, and a limit would slow that down.
 func defaultResources() v1beta1.Resources {
 	return v1beta1.Resources{
 		Requests: corev1.ResourceList{

@@ -28,7 +28,7 @@ func TestResources(t *testing.T) {
 		wantLimits   corev1.ResourceList
 	}{
 		"Defaults": {
-			reason:       "Without requests in the XR and the Input the defaults apply",
+			reason:       "The defaults apply if the XR and the Input set nothing",
 			wantRequests: list("cpu", "10m", "memory", "64Mi"),
 			wantLimits:   list("memory", "256Mi"),
 		},
@@ -53,7 +53,7 @@ func TestResources(t *testing.T) {
 			wantLimits:   list("memory", "1Gi"),
 		},
 		"RequestIsLowered": {
-			reason:       "A default request above the limit is lowered to it",
+			reason:       "A default request above the limit is lowered to the limit",
 			spec:         v1beta1.Resources{Limits: list("memory", "32Mi")},
 			wantRequests: list("cpu", "10m", "memory", "32Mi"),
 			wantLimits:   list("memory", "32Mi"),

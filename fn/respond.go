@@ -9,8 +9,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// The numbers of the fields that are written, as run_function.proto of
-// function-sdk-go has them.
+// The numbers of the fields that are written, from run_function.proto of
+// function-sdk-go.
 const (
 	responseMeta         = 1
 	responseDesired      = 2
@@ -46,12 +46,12 @@ const (
 // https://github.com/crossplane/crossplane/blob/v2.4.0/internal/xfn/function_runner.go
 const maxResponse = 4 << 20
 
-// A Response is a RunFunctionResponse in protobuf's wire format.
+// A Response is a RunFunctionResponse in the wire format of protobuf.
 type Response struct {
-	// Parts are to be read one after the other. They share memory with the
-	// request.
+	// Parts is the message in parts, which follow one another. They share memory with
+	// the request.
 	Parts [][]byte
-	// Results of the response, for metrics.
+	// Results are the results of the response, for metrics.
 	Results []Result
 
 	verdict verdict
@@ -69,9 +69,9 @@ func (r Response) size() int {
 	return size
 }
 
-// respond writes the response. Without desired resources, what other functions
-// desired is passed on as it came. A message is written from its end to its
-// beginning: see package wire.
+// respond writes the response. Without desired resources, it passes on what other
+// functions desire. A message is written from its end to its beginning: see package
+// wire.
 func respond(req request, d *desired, v verdict) Response {
 	var w wire.Writer
 	rsp := Response{verdict: v}
@@ -104,7 +104,7 @@ func respond(req request, d *desired, v verdict) Response {
 	return rsp
 }
 
-// writeRequirements writes what Crossplane is to send.
+// writeRequirements writes what Crossplane must send.
 func writeRequirements(w *wire.Writer, req request) {
 	if req.requiresSchema {
 		writeSchema(w, req.view)
@@ -136,8 +136,8 @@ func writeResult(w *wire.Writer, e event) {
 	w.Varint(resultSeverity, map[string]uint64{severityFatal: 1, severityWarning: 2, severityNormal: 3}[e.severity])
 }
 
-// writeDesired writes the desired state: our resources in place of any under
-// their keys, and those of others as they came.
+// writeDesired writes the desired state: our resources, which replace those with the
+// same keys, and the resources of other functions, unchanged.
 func writeDesired(w *wire.Writer, req request, d *desired, v verdict) {
 	for _, r := range slices.Backward(d.resources) {
 		writeEntry(w, r.key, func() {
@@ -157,7 +157,7 @@ func writeDesired(w *wire.Writer, req request, d *desired, v verdict) {
 	w.Message(stateComposite, func() { writeComposite(w, req, v.status) })
 }
 
-// writeEntry writes an entry of the composed resources. Body writes the Resource.
+// writeEntry writes an entry of the composed resources. body writes the Resource.
 func writeEntry(w *wire.Writer, key string, body func()) {
 	w.Message(stateResources, func() {
 		w.Message(2, body)
@@ -165,8 +165,8 @@ func writeEntry(w *wire.Writer, key string, body func()) {
 	})
 }
 
-// writeComposite writes the desired XR with our status in it. What other functions
-// set stays, readiness and connection details included.
+// writeComposite writes the desired XR with our status. It keeps what other functions
+// set, including readiness and connection details.
 func writeComposite(w *wire.Writer, req request, s status) {
 	before := req.pipeline.composite
 	has := func(key string) bool {

@@ -9,19 +9,19 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// annotationRevision is on the pod template. It holds a hash over the content
-// and the desired pod template: a change of content rolls the Deployment out, and
-// an observed Deployment shows which revision it runs.
+// annotationRevision is set on the pod template. Its value is a hash of the content and
+// of the desired pod template: a change of the content starts a rollout, and an
+// observed Deployment shows which revision it runs.
 const annotationRevision = "markdownview.fn.crossplane.io/revision"
 
-// revision returns 16 hexadecimal digits that are a hash of the content of a
-// ConfigMap, of other ConfigMaps and for a pod template, as they are encoded.
+// revision returns a hash, as 16 hexadecimal digits, of the content of a ConfigMap, the
+// content of other ConfigMaps and a pod template, as they are encoded.
 //
-// The hash need not withstand an attack: whoever could make two books alike is
-// who writes the book. SHA-256 of a large book would take a fifth of a call.
+// The hash need not be cryptographic: only the author of a book could make two texts
+// with the same hash. SHA-256 of a large book would take a fifth of the time of a call.
 //
-// That SUMMARY.md is generated is part of it: a text that somebody wrote is no
-// generated one.
+// It includes whether SUMMARY.md is generated: compose reuses a SUMMARY.md of the same
+// revision, and must not reuse one that somebody wrote.
 func revision(cm *composedConfigMap, generated bool, shared []sharedFiles, template podTemplate) string {
 	type content struct {
 		BinaryData map[string]string `json:"binaryData"`
@@ -43,8 +43,8 @@ func revision(cm *composedConfigMap, generated bool, shared []sharedFiles, templ
 	return fmt.Sprintf("%016x", hashed(w.Parts()))
 }
 
-// An encodedDeployment is a Deployment whose pod spec is encoded already: it is
-// hashed and written, and is most of what is composed.
+// An encodedDeployment is a Deployment with an encoded pod spec. The pod spec is hashed
+// and written, and is the largest part of the composed resources without the text.
 type encodedDeployment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -61,8 +61,9 @@ type podTemplate struct {
 	Spec     wire.Value        `json:"spec"`
 }
 
-// encodeDeployment returns the Deployment with its revision, to be written. The
-// name of an immutable ConfigMap, which the pod template has, changes with its text.
+// encodeDeployment returns the Deployment with its revision, ready to be written. It
+// does not hash the content of an immutable ConfigMap: its name, which is in the pod
+// template, changes with its text.
 func encodeDeployment(d *desired) (encoded *encodedDeployment, rev string) {
 	encoded = &encodedDeployment{TypeMeta: d.deployment.TypeMeta, ObjectMeta: d.deployment.ObjectMeta}
 	encoded.Spec.DeploymentSpec = d.deployment.Spec

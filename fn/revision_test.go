@@ -16,8 +16,7 @@ func revisionOf(cm composedConfigMap, template corev1.PodTemplateSpec) string {
 	return revision(&cm, false, nil, podTemplate{template.ObjectMeta, wire.Encode(&template.Spec)})
 }
 
-// TestRevisionsDiffer checks that values that differ in one field have different
-// revisions.
+// TestRevisionsDiffer checks that a difference in any field gives another revision.
 func TestRevisionsDiffer(t *testing.T) {
 	pod := func(change func(s *corev1.PodSpec)) corev1.PodTemplateSpec {
 		s := corev1.PodSpec{
@@ -73,14 +72,14 @@ func TestRevisionsDiffer(t *testing.T) {
 	for name, c := range cases {
 		r := revisionOf(c.configMap, c.template)
 		if other, ok := names[r]; ok {
-			t.Errorf("revision %s: want different ones for %s and %s, got the same", r, name, other)
+			t.Errorf("want different revisions for %[2]s and %[3]s, got %[1]s for both", r, name, other)
 		}
 		names[r] = name
 	}
 }
 
-// TestRevisionOfUnset checks that an empty map or list, which is not written, is
-// not part of the revision.
+// TestRevisionOfUnset checks that empty maps and lists, which are not written, are not
+// part of the revision.
 func TestRevisionOfUnset(t *testing.T) {
 	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}}}}
 	want := revisionOf(composedConfigMap{}, pod)

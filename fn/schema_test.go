@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// declared returns the fields that a schema declares below one of its
-// properties, and their types.
+// declared returns the fields that a schema declares below one of its properties, with
+// their types.
 func declared(schema *structpb.Struct, property string) map[string]string {
 	out := map[string]string{}
 	var walk func(prefix string, s *structpb.Struct)
@@ -36,7 +36,7 @@ func schemaType(s *structpb.Struct) string {
 	return kind
 }
 
-// typed returns the fields of a Go struct and their types, named as in a schema.
+// typed returns the fields of a Go struct with their types, named as in a schema.
 func typed(object any) map[string]string {
 	out := map[string]string{}
 	var walk func(prefix string, t reflect.Type)

@@ -18,19 +18,19 @@ const (
 	serverName = "server"
 	serverPort = 8080
 	serverRoot = "/usr/share/nginx/html"
-	// serverImage listens on 8080 as any user, and writes below /tmp alone.
+	// serverImage listens on port 8080 as any user, and writes only below /tmp.
 	serverImage = "docker.io/nginxinc/nginx-unprivileged:1.28.0-alpine-slim"
 	tempDir     = "/tmp"
-	// stopDelay is how many seconds a web server serves on after its pod is
-	// deleted: until no proxy sends it readers any more.
+	// stopDelay is how many seconds a web server keeps serving after its pod is
+	// deleted, until no proxy sends requests to it.
 	stopDelay = 5
 )
 
-// serveStatically changes pods in which mdBook serves into pods in which it builds
-// the book once, and a web server serves that.
+// serveStatically changes a pod in which mdBook serves the book. mdBook then builds the
+// book once, in an init container, and a web server serves the result.
 //
-// It is the same mdBook container but for what it does, so that a template, the
-// resources and the environment mean the same.
+// Everything else of the mdBook container stays, so that templates, resources and
+// environment variables have the same meaning.
 func serveStatically(v view, pod *corev1.PodSpec) {
 	builder := pod.Containers[0]
 	web := server(v, builder)
@@ -45,12 +45,12 @@ func serveStatically(v view, pod *corev1.PodSpec) {
 	}}})
 }
 
-// server returns the container of a web server in place of that of mdBook.
+// server returns the container of the web server, which replaces that of mdBook.
 func server(v view, mdbook corev1.Container) corev1.Container {
 	s := v.input.Server
 	requests, limits := layered(ptr.Deref(s.Resources, v1beta1.Resources{}), serverResources())
 
-	// The probes are those of mdBook, as both serve the same pages.
+	// The probes are those of mdBook, because both serve the same pages.
 	return corev1.Container{
 		Name:            serverName,
 		Image:           cmp.Or(s.Image, serverImage),
@@ -71,8 +71,8 @@ func server(v view, mdbook corev1.Container) corev1.Container {
 	}
 }
 
-// literal returns a command or arguments in which Kubernetes replaces nothing: it
-// reads $(NAME) as a variable, which in a shell is a command.
+// literal returns a command or arguments in which Kubernetes expands nothing: $(NAME)
+// is a variable for Kubernetes, but a command for a shell.
 func literal(args []string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {
@@ -82,8 +82,8 @@ func literal(args []string) []string {
 	return out
 }
 
-// serverResources suit a web server that sends files. nginx starts a process for
-// each core, of some 2 MiB.
+// serverResources returns what a web server needs to send files. nginx starts a process
+// of about 2 MiB for each core.
 func serverResources() v1beta1.Resources {
 	return v1beta1.Resources{
 		Requests: corev1.ResourceList{
@@ -124,7 +124,7 @@ func validateServer(in v1beta1.Input, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateRoot returns an error for a document root over which the book cannot be
+// validateRoot returns an error for a document root at which the book cannot be
 // mounted.
 func validateRoot(root string, at *field.Path) field.ErrorList {
 	switch {

@@ -42,7 +42,7 @@ func TestServer(t *testing.T) {
 		t.Error("Kubernetes rejects probes of an init container")
 	}
 	if got := builder.Resources.Limits.Memory().String(); got != "1Gi" {
-		t.Errorf("The resources of the MarkdownView are those of mdBook: got a limit of %s", got)
+		t.Errorf("mdBook has the resources of the MarkdownView: got a limit of %s", got)
 	}
 	if got := server.Resources.Requests.Memory().String(); got != "16Mi" {
 		t.Errorf("The web server has resources of its own: got a request of %s", got)
@@ -55,7 +55,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("The web server reads the book and writes temporary files: -want, +got:\n%s", diff)
 	}
 	if got := server.Lifecycle.PreStop.Sleep.Seconds; got >= *pod.TerminationGracePeriodSeconds {
-		t.Errorf("The web server is killed before it can end: it waits %d of %d seconds", got, *pod.TerminationGracePeriodSeconds)
+		t.Errorf("The web server must have time to stop: it waits %d of %d seconds", got, *pod.TerminationGracePeriodSeconds)
 	}
 	for _, c := range []corev1.Container{builder, server} {
 		if s := c.SecurityContext; s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || s.Capabilities.Drop[0] != "ALL" {
@@ -64,7 +64,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestServerArgs checks that a command and its arguments arrive as they are written.
+// TestServerArgs checks that the web server gets its command and arguments as they are
+// written.
 func TestServerArgs(t *testing.T) {
 	for arg, want := range map[string]string{
 		"plain": "plain", "$(cat /port)": "$$(cat /port)", "$$": "$$$$", "$": "$$", "${X}": "$${X}", "$$(X)": "$$$$(X)",
@@ -77,7 +78,7 @@ func TestServerArgs(t *testing.T) {
 		}
 		server := d.Spec.Template.Spec.Containers[0]
 		if server.Command[0] != want || server.Args[0] != want {
-			t.Errorf("%q: want %q, which Kubernetes reads as it was written, got %q and %q", arg, want, server.Command, server.Args)
+			t.Errorf("%q: want %q, which Kubernetes expands to the original text, got %q and %q", arg, want, server.Command, server.Args)
 		}
 	}
 }
@@ -89,16 +90,16 @@ func TestValidateServer(t *testing.T) {
 		listen string
 		want   string
 	}{
-		"Listen":   {reason: "mdBook does not listen", listen: "::", want: "input.server: Forbidden: listenAddress has no effect on a web server"},
-		"Image":    {reason: "An image that no node can pull", server: v1beta1.Server{Image: "No Image"}, want: "input.server.image: Invalid value"},
-		"Port":     {reason: "A port that does not exist", server: v1beta1.Server{Port: 65536}, want: "input.server.port: Invalid value: 65536: must be between 1 and 65535, inclusive"},
+		"Listen":   {reason: "mdBook does not listen with a web server", listen: "::", want: "input.server: Forbidden: listenAddress has no effect on a web server"},
+		"Image":    {reason: "An image must be a reference", server: v1beta1.Server{Image: "No Image"}, want: "input.server.image: Invalid value"},
+		"Port":     {reason: "A port must be at most 65535", server: v1beta1.Server{Port: 65536}, want: "input.server.port: Invalid value: 65536: must be between 1 and 65535, inclusive"},
 		"Relative": {reason: "A mount needs a full path", server: v1beta1.Server{DocumentRoot: "html"}, want: "input.server.documentRoot: Invalid value: \"html\": must be the full path of a directory"},
-		"Root":     {reason: "The book would take the place of the image", server: v1beta1.Server{DocumentRoot: "/"}, want: "input.server.documentRoot: Invalid value"},
-		"Parent":   {reason: "A path that is not plain", server: v1beta1.Server{DocumentRoot: "/srv/../tmp"}, want: "input.server.documentRoot: Invalid value"},
+		"Root":     {reason: "The book would hide the file system of the image", server: v1beta1.Server{DocumentRoot: "/"}, want: "input.server.documentRoot: Invalid value"},
+		"Parent":   {reason: "A path must not have \"..\"", server: v1beta1.Server{DocumentRoot: "/srv/../tmp"}, want: "input.server.documentRoot: Invalid value"},
 		"Colon":    {reason: "Kubernetes rejects a colon", server: v1beta1.Server{DocumentRoot: "/a:b"}, want: "input.server.documentRoot: Invalid value"},
-		"Temp":     {reason: "Two volumes at one path", server: v1beta1.Server{DocumentRoot: "/tmp"}, want: "input.server.documentRoot: Invalid value: \"/tmp\": is where the server writes temporary files"},
-		"Args":     {reason: "A process takes no NUL", server: v1beta1.Server{Args: []string{"ok", "\x00"}}, want: "input.server.args[1]: Invalid value: has a control character"},
-		"Command":  {reason: "The API server would change it", server: v1beta1.Server{Command: []string{"\u0085"}}, want: "input.server.command[0]: Invalid value: has a control character"},
+		"Temp":     {reason: "Two volumes cannot have one path", server: v1beta1.Server{DocumentRoot: "/tmp"}, want: "input.server.documentRoot: Invalid value: \"/tmp\": is where the server writes temporary files"},
+		"Args":     {reason: "An argument of a process cannot have NUL", server: v1beta1.Server{Args: []string{"ok", "\x00"}}, want: "input.server.args[1]: Invalid value: has a control character"},
+		"Command":  {reason: "The API server would change a control character", server: v1beta1.Server{Command: []string{"\u0085"}}, want: "input.server.command[0]: Invalid value: has a control character"},
 		"Resources": {
 			reason: "A request above its limit", server: v1beta1.Server{Resources: &v1beta1.Resources{Requests: list("cpu", "2"), Limits: list("cpu", "1")}},
 			want: "input.server.resources.requests[cpu]: Invalid value",
@@ -116,19 +117,20 @@ func TestValidateServer(t *testing.T) {
 	}
 }
 
-// TestServerTemplates checks what a template must leave of a pod with a web server.
+// TestServerTemplates checks which parts of a pod with a web server a template must not
+// remove.
 func TestServerTemplates(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		template string
 		want     string
 	}{
-		"Sidecar":    {reason: "mdBook is no longer where it is by default", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: with input.server mdBook runs in an init container: move this to initContainers"},
-		"NoServer":   {reason: "The pod cannot do without the web server", template: `{containers: [{name: server, $patch: delete}, {name: x, image: other}]}`, want: "containers: Required value: a template cannot remove the container server or its image"},
+		"Sidecar":    {reason: "mdBook is an init container with a web server", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: with input.server, mdBook runs in an init container: move this to initContainers"},
+		"NoServer":   {reason: "The pod needs the web server", template: `{containers: [{name: server, $patch: delete}, {name: x, image: other}]}`, want: "containers: Required value: a template cannot remove the container server or its image"},
 		"NoPort":     {reason: "The Service needs the port", template: `{containers: [{name: server, ports: [{containerPort: 8080, $patch: delete}], startupProbe: null, readinessProbe: null, livenessProbe: null}]}`, want: "containers[server].ports: Required value: the Service needs the port named http: keep it"},
-		"NoBuilder":  {reason: "The pod cannot do without mdBook", template: `{initContainers: [{name: mdbook, $patch: delete}]}`, want: "initContainers: Required value: a template cannot remove the container mdbook or its image"},
-		"NoTempDir":  {reason: "A mount without its volume", template: `{volumes: [{name: tmp, $patch: delete}]}`, want: "containers[server].volumeMounts[1].name: Not found"},
-		"NoDocument": {reason: "The book has a volume", template: `{volumes: [{name: output, $patch: delete}]}`, want: "containers[server].volumeMounts[0].name: Not found"},
+		"NoBuilder":  {reason: "The pod needs mdBook", template: `{initContainers: [{name: mdbook, $patch: delete}]}`, want: "initContainers: Required value: a template cannot remove the container mdbook or its image"},
+		"NoTempDir":  {reason: "The web server mounts the volume for temporary files", template: `{volumes: [{name: tmp, $patch: delete}]}`, want: "containers[server].volumeMounts[1].name: Not found"},
+		"NoDocument": {reason: "The web server mounts the volume with the built book", template: `{volumes: [{name: output, $patch: delete}]}`, want: "containers[server].volumeMounts[0].name: Not found"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// service returns the Service of a view. Its type is set even where it is the
-// default of Kubernetes: a field that we do not own is not put back when
-// somebody changes it.
+// service returns the Service of a view. It sets the type even if that is the default
+// of Kubernetes: when somebody changes a field that we do not own, Crossplane does not
+// change it back.
 func service(v view) *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},

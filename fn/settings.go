@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// settings are those of mdBook that a user can choose, which mdBook reads from
+// settings are the settings of mdBook that a user can choose. mdBook reads them from
 // environment variables. Empty means the default of mdBook.
 type settings struct {
 	Title              string   `json:"title"`
@@ -34,8 +34,8 @@ const (
 // languageTag is a language tag in the form of BCP 47.
 var languageTag = regexp.MustCompile(`^[a-zA-Z]{2,8}(-[a-zA-Z0-9]{1,8})*$`)
 
-// validate returns the errors of the settings. What mdBook does not know would end
-// it, and what is too long would keep it from being started.
+// validate returns the errors of the settings. mdBook exits if it does not know a
+// value, and a container with very long environment variables cannot start.
 func (s settings) validate(at *field.Path) field.ErrorList {
 	errs := validateSetting(s.Title, maxTitle, at.Child("title"))
 	errs = append(errs, validateSetting(s.Description, maxDescription, at.Child("description"))...)
@@ -68,7 +68,7 @@ func validateSetting(value string, most int, at *field.Path) field.ErrorList {
 	}
 }
 
-// env returns the settings as mdBook reads them.
+// env returns the environment variables from which mdBook reads the settings.
 func (s settings) env() []corev1.EnvVar {
 	var env []corev1.EnvVar
 	add := func(name string, value any, set bool) {
@@ -87,12 +87,13 @@ func (s settings) env() []corev1.EnvVar {
 	return env
 }
 
-// envValue returns the value of a variable. mdBook reads values as JSON, so that a
-// title "true" or "1" would not be text, and Kubernetes replaces $(NAME).
+// envValue returns the value of an environment variable. mdBook parses values as JSON:
+// without quotes, a title such as "true" or "1" would not be text. Kubernetes expands
+// $(NAME).
 func envValue(value any) string {
 	b, err := json.Marshal(value)
 	if err != nil {
-		panic(fmt.Sprintf("cannot encode a setting: %v", err)) // Texts never fail.
+		panic(fmt.Sprintf("cannot encode a setting: %v", err)) // Encoding text never fails.
 	}
 
 	return strings.ReplaceAll(string(b), "$", "$$")

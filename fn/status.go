@@ -15,13 +15,15 @@ import (
 const (
 	// stateNotReady means that no pod is available.
 	stateNotReady = "NotReady"
-	// stateAvailable means that some are, or that a change rolls out.
+	// stateAvailable means that some pods are available, but not all resources are
+	// ready.
 	stateAvailable = "Available"
-	// stateHealthy means that all requested pods run the current spec.
+	// stateHealthy means that all resources are ready: all requested pods run the
+	// current spec.
 	stateHealthy = "Healthy"
 )
 
-// statusFields are all that the function writes.
+// statusFields lists the status fields that the function writes.
 var statusFields = []v1beta1.StatusField{
 	v1beta1.StatusFieldStatus,
 	v1beta1.StatusFieldReplicas,
@@ -31,12 +33,11 @@ var statusFields = []v1beta1.StatusField{
 	v1beta1.StatusFieldURL,
 }
 
-// A status holds the fields that the function writes of an XR's status, always
-// all that the XRD declares: Crossplane removes a field that a response leaves out.
+// A status holds the status fields that the function writes. It has all that the XRD
+// declares: Crossplane removes a field that a response leaves out.
 type status map[v1beta1.StatusField]any
 
-// urlOf returns where the book is served: at its public address, or inside the
-// cluster.
+// urlOf returns the address of the book: the public one, or the one inside the cluster.
 func urlOf(v view, ports []corev1.ServicePort) string {
 	if v.host() != "" {
 		return v.publicURL()

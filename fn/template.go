@@ -16,9 +16,10 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/wire"
 )
 
-// guarded are the fields that a template may not change: the identity of a
-// resource, what ties viewers to their Deployment and Service, what Crossplane
-// keeps, and what would stand against the next change of the text.
+// guarded returns the fields that a template must not change: the identity of a
+// resource, the labels by which a Deployment and a Service select pods, the fields that
+// Crossplane sets, and the field immutable, which would block the next change of the
+// text.
 func guarded() [][]string {
 	paths := [][]string{
 		{"apiVersion"},
@@ -50,9 +51,8 @@ func guarded() [][]string {
 	return paths
 }
 
-// validateTemplates returns the errors that the templates have by themselves:
-// fields that their Kubernetes types do not have, values of a wrong type, and
-// texts that do not arrive as they are.
+// validateTemplates returns the errors that the templates have before they are merged:
+// unknown fields, values of a wrong type, and texts that would not arrive unchanged.
 func validateTemplates(t v1beta1.Templates, at *field.Path) field.ErrorList {
 	errs := validateTemplate[corev1.ConfigMap](t.ConfigMap, at.Child("configMap"))
 	errs = append(errs, validateTemplate[appsv1.Deployment](t.Deployment, at.Child("deployment"))...)
@@ -72,7 +72,7 @@ func validateTemplate[T any](template *runtime.RawExtension, at *field.Path) fie
 	return append(errs, validateText(patchOf(template), at)...)
 }
 
-// patchOf returns a template as a tree of maps. Validation rejects one that is
+// patchOf returns a template as a tree of maps. Validation rejects a template that is
 // not an object.
 func patchOf(template *runtime.RawExtension) map[string]any {
 	patch := map[string]any{}
@@ -83,16 +83,16 @@ func patchOf(template *runtime.RawExtension) map[string]any {
 	return patch
 }
 
-// merge returns a composed resource with a template merged over it by strategic
-// merge patch, which goes by the merge keys of its Kubernetes type. With an error
-// it returns the resource as it was.
+// merge returns a composed resource with a template merged over it by a strategic merge
+// patch, which uses the merge keys of its Kubernetes type. With an error, it returns
+// the resource unchanged.
 func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (*T, field.ErrorList) {
 	if template == nil {
 		return composed, nil
 	}
 
 	before := wire.Map(composed)
-	// The patch is applied in place.
+	// StrategicMergeMapPatch changes its argument.
 	after, err := strategicpatch.StrategicMergeMapPatch(wire.Map(composed), patchOf(template), *composed)
 	if err != nil {
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
@@ -120,8 +120,8 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 	return merged, nil
 }
 
-// validateText returns an error for every text that does not arrive as it is. The
-// API server would reject it without its path.
+// validateText returns an error for every text that would not arrive unchanged. The API
+// server would reject it without its path.
 func validateText(v any, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch v := v.(type) {

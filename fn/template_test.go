@@ -36,7 +36,7 @@ func TestTemplates(t *testing.T) {
 		Replicas    *int32
 		Rolling     bool
 	}
-	// ofPod leaves out what is not part of the pod template.
+	// ofPod clears the fields that are not part of the pod template.
 	ofPod := func(p part) part {
 		p.Replicas, p.Rolling = nil, false
 
@@ -54,11 +54,11 @@ func TestTemplates(t *testing.T) {
 		"Added":    {reason: "A template adds a field that the function does not set", template: `{spec: {template: {spec: {tolerations: [{operator: Exists}]}}}}`, want: func(p *part) { p.Tolerations = 1 }},
 		"Sidecar":  {reason: "Containers are merged by name", template: `{spec: {template: {spec: {containers: [{name: proxy, image: proxy:v1}]}}}}`, want: func(p *part) { p.Containers = []string{"mdbook", "proxy"} }},
 		"Changed":  {reason: "A container with our name changes ours", template: `{spec: {template: {spec: {containers: [{name: mdbook, image: other}]}}}}`, want: func(p *part) { p.Image = "other" }},
-		"Removed":  {reason: "Null removes", template: `{spec: {template: {spec: {securityContext: {runAsUser: null}}}}}`, want: func(p *part) { p.RunAsUser = nil }},
-		"Replaced": {reason: "A template can contain directives", template: `{spec: {template: {spec: {containers: [{name: mdbook, readinessProbe: null}, {name: gone, $patch: delete}]}}}}`, want: func(p *part) { p.Readiness = false }},
+		"Removed":  {reason: "Null removes a field", template: `{spec: {template: {spec: {securityContext: {runAsUser: null}}}}}`, want: func(p *part) { p.RunAsUser = nil }},
+		"Replaced": {reason: "A template can have directives", template: `{spec: {template: {spec: {containers: [{name: mdbook, readinessProbe: null}, {name: gone, $patch: delete}]}}}}`, want: func(p *part) { p.Readiness = false }},
 		"Recreate": {reason: "Another strategy removes the fields of the default strategy", template: `{spec: {strategy: {type: Recreate}}}`, want: func(p *part) { p.Rolling = false }},
 		"Replicas": {reason: "A template can set replicas", template: `{spec: {replicas: 0}}`, want: func(p *part) { p.Replicas = ptr.To[int32](0) }},
-		"SameName": {reason: "The name that the function sets changes nothing", template: `{apiVersion: apps/v1, kind: Deployment, metadata: {name: viewer-sample}}`, want: func(*part) {}},
+		"SameName": {reason: "A template can repeat the name of the resource", template: `{apiVersion: apps/v1, kind: Deployment, metadata: {name: viewer-sample}}`, want: func(*part) {}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -84,13 +84,13 @@ func TestTemplates(t *testing.T) {
 					got.Image, got.Readiness = c.Image, c.ReadinessProbe != nil
 				}
 			}
-			// A strategic merge patch puts what it adds first.
+			// A strategic merge patch puts additional items first.
 			slices.Sort(got.Containers)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
 			}
 			if changed := composed.revision != settledRevision; changed == cmp.Equal(ofPod(want), ofPod(ours)) {
-				t.Errorf("\n%s\nOnly a change of the pod template is another revision: changed %t", tc.reason, changed)
+				t.Errorf("\n%s\nOnly a change of the pod template changes the revision: changed %t", tc.reason, changed)
 			}
 		})
 	}
@@ -119,8 +119,8 @@ func TestTemplateErrors(t *testing.T) {
 		"Status":    {reason: "The Deployment controller sets the status", deployment: `{status: {replicas: 1}}`, want: []string{"input.templates.deployment.status" + fixed}},
 		"Selector":  {reason: "The selector of a Deployment is immutable", deployment: `{spec: {selector: {matchLabels: {a: b}}}}`, want: []string{"input.templates.deployment.spec.selector" + fixed}},
 		"Service":   {reason: "The Service must select the pods", service: `{spec: {selector: {app.kubernetes.io/instance: other}}}`, want: []string{"input.templates.service.spec.selector" + fixed}},
-		"PodLabel":  {reason: "The pods must keep the labels that are selected", deployment: `{spec: {template: {metadata: {labels: {app.kubernetes.io/name: other}}}}}`, want: []string{"input.templates.deployment.spec.template.metadata.labels.app.kubernetes.io/name" + fixed}},
-		"LabelGone": {reason: "Null would remove a label that is selected", deployment: `{spec: {template: {metadata: {labels: {app.kubernetes.io/instance: null}}}}}`, want: []string{"input.templates.deployment.spec.template.metadata.labels.app.kubernetes.io/instance" + fixed}},
+		"PodLabel":  {reason: "The pods must keep the labels of the selector", deployment: `{spec: {template: {metadata: {labels: {app.kubernetes.io/name: other}}}}}`, want: []string{"input.templates.deployment.spec.template.metadata.labels.app.kubernetes.io/name" + fixed}},
+		"LabelGone": {reason: "Null would remove a label of the selector", deployment: `{spec: {template: {metadata: {labels: {app.kubernetes.io/instance: null}}}}}`, want: []string{"input.templates.deployment.spec.template.metadata.labels.app.kubernetes.io/instance" + fixed}},
 		"Label":     {reason: "The resources must keep the labels", service: `{metadata: {labels: {app.kubernetes.io/created-by: other}}}`, want: []string{"input.templates.service.metadata.labels.app.kubernetes.io/created-by" + fixed}},
 		"SpecGone": {reason: "A template cannot remove the spec", deployment: `{spec: null}`, want: []string{
 			"input.templates.deployment.spec.selector" + fixed,
@@ -130,7 +130,7 @@ func TestTemplateErrors(t *testing.T) {
 		}},
 		"Immutable":  {reason: "The ConfigMap must change with the text", configMap: `{immutable: true}`, want: []string{"input.templates.configMap.immutable" + fixed}},
 		"File":       {reason: "A template cannot change a file of the MarkdownView", configMap: `{data: {SUMMARY.md: mine}}`, want: []string{"input.templates.configMap.data[SUMMARY.md]: Forbidden: is a file of the MarkdownView: rename one of them"}},
-		"Limit":      {reason: "A limit may be below the request of the MarkdownView", deployment: `{spec: {template: {spec: {containers: [{name: mdbook, resources: {limits: {memory: 32Mi}}}]}}}}`, want: []string{`input.templates.deployment.spec.template.spec.containers[mdbook].resources.requests[memory]: Invalid value: "64Mi": must not be above the limit 32Mi`}},
+		"Limit":      {reason: "A limit must not be below the request of the MarkdownView", deployment: `{spec: {template: {spec: {containers: [{name: mdbook, resources: {limits: {memory: 32Mi}}}]}}}}`, want: []string{`input.templates.deployment.spec.template.spec.containers[mdbook].resources.requests[memory]: Invalid value: "64Mi": must not be above the limit 32Mi`}},
 		"VolumeGone": {reason: "A volume that is mounted must exist", deployment: `{spec: {template: {spec: {volumes: [{name: markdowns, $patch: delete}]}}}}`, want: []string{`input.templates.deployment.spec.template.spec.containers[mdbook].volumeMounts[0].name: Not found: "markdowns"`}},
 		"PortGone": {reason: "The probes and the Service name the port", deployment: `{spec: {template: {spec: {containers: [{name: mdbook, ports: [{containerPort: 3000, $patch: delete}]}]}}}}`, want: []string{
 			"input.templates.deployment.spec.template.spec.containers[mdbook].livenessProbe: Not found: \"port http\"",
@@ -138,9 +138,9 @@ func TestTemplateErrors(t *testing.T) {
 			"input.templates.deployment.spec.template.spec.containers[mdbook].readinessProbe: Not found: \"port http\"",
 			"input.templates.deployment.spec.template.spec.containers[mdbook].startupProbe: Not found: \"port http\"",
 		}},
-		"SameName":     {reason: "Two containers cannot have one name", deployment: `{spec: {template: {spec: {initContainers: [{name: mdbook, image: a}]}}}}`, want: []string{"input.templates.deployment.spec.template.spec.containers[mdbook]: Duplicate value"}},
+		"SameName":     {reason: "Two containers cannot have the same name", deployment: `{spec: {template: {spec: {initContainers: [{name: mdbook, image: a}]}}}}`, want: []string{"input.templates.deployment.spec.template.spec.containers[mdbook]: Duplicate value"}},
 		"Negative":     {reason: "The API server rejects a negative number of replicas", deployment: `{spec: {replicas: -1}}`, want: []string{"input.templates.deployment.spec.replicas: Invalid value: -1: must not be negative"}},
-		"StrategyGone": {reason: "What Kubernetes then sets, it rejects together with a later Recreate", deployment: `{spec: {strategy: null}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"StrategyGone": {reason: "Kubernetes would set rollingUpdate, and reject it together with a later Recreate", deployment: `{spec: {strategy: null}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
 		"All":          {reason: "All errors are reported at once", configMap: `{immutable: true}`, service: `{kind: Pod}`, want: []string{"input.templates.configMap.immutable" + fixed, "input.templates.service.kind" + fixed}},
 	}
 	for name, tc := range cases {
@@ -157,7 +157,7 @@ func TestTemplateErrors(t *testing.T) {
 				composed, problems = compose(v, observed{})
 			}
 
-			// Of an error of a library only the path is compared.
+			// Compare only the path of an error that comes from a library.
 			got := messages(problems)
 			for i := range got {
 				for _, want := range tc.want {
@@ -173,7 +173,7 @@ func TestTemplateErrors(t *testing.T) {
 			}
 
 			if composed != nil {
-				t.Errorf("\n%s\ncompose(): want nothing composed with errors, got %v", tc.reason, composed)
+				t.Errorf("\n%s\ncompose(): want no resources with errors, got %v", tc.reason, composed)
 			}
 			if got := problems.reason(); got != ReasonInvalidInput {
 				t.Errorf("\n%s\nreason: want %q, got %q", tc.reason, ReasonInvalidInput, got)
@@ -197,13 +197,13 @@ func TestConfigMapTemplate(t *testing.T) {
 		t.Errorf("A template does not change the MarkdownView: -want, +got:\n%s", diff)
 	}
 	if !decoded[observedConfigMap](t, `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", theme.css: body}, binaryData: {x.png: aGk=}}`).ready(composed, nil) {
-		t.Errorf("The ConfigMap is ready with all desired files")
+		t.Errorf("The ConfigMap must be ready with all desired files")
 	}
 	if decoded[observedConfigMap](t, `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", theme.css: body}, binaryData: {x.png: aGo=}}`).ready(composed, nil) {
-		t.Errorf("The ConfigMap is not ready with another binary file")
+		t.Errorf("The ConfigMap must not be ready with another binary file")
 	}
 	if composed.revision == settledRevision {
-		t.Errorf("A file that a template adds is part of the revision")
+		t.Errorf("A file that a template adds must be part of the revision")
 	}
 }
 
@@ -213,10 +213,10 @@ func TestURL(t *testing.T) {
 		service string
 		want    string
 	}{
-		"None":  {reason: "Port 80 is left out of the URL", service: `{}`, want: "http://viewer-sample.default.svc"},
+		"None":  {reason: "Port 80 is omitted from the URL", service: `{}`, want: "http://viewer-sample.default.svc"},
 		"Port":  {reason: "Another port is part of the URL", service: `{spec: {ports: [{$patch: replace}, {name: http, port: 8080, targetPort: http}]}}`, want: "http://viewer-sample.default.svc:8080"},
-		"Other": {reason: "The port of the book is the one named http", service: `{spec: {ports: [{name: metrics, port: 9090}]}}`, want: "http://viewer-sample.default.svc"},
-		"First": {reason: "Without a port named http it is the first", service: `{spec: {ports: [{$patch: replace}, {name: web, port: 81}, {name: more, port: 82}]}}`, want: "http://viewer-sample.default.svc:81"},
+		"Other": {reason: "The book has the port named http", service: `{spec: {ports: [{name: metrics, port: 9090}]}}`, want: "http://viewer-sample.default.svc"},
+		"First": {reason: "Without a port named http, the book has the first port", service: `{spec: {ports: [{$patch: replace}, {name: web, port: 81}, {name: more, port: 82}]}}`, want: "http://viewer-sample.default.svc:81"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -5,19 +5,19 @@ import (
 	"unicode"
 )
 
-// short returns the beginning of a text that is quoted in an error, which may be
-// a whole book.
+// short returns the beginning of a text that an error quotes. The text may be a whole
+// book.
 func short(text string) string {
 	return cut(text, 80)
 }
 
-// line returns a text, of which others may have written parts, as it is shown in
-// a message: on one line, and not too long to be read.
+// line returns a text for a message: on one line, and not too long to read. Others may
+// have written parts of it.
 func line(text string) string {
 	return lineOf(text, 1000)
 }
 
-// lineOf is line for a text of another length. For a line it returns that line.
+// lineOf is line with another maximum length. It does not change its own result.
 func lineOf(text string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) {
@@ -28,7 +28,7 @@ func lineOf(text string, most int) string {
 	}, cut(text, most))
 }
 
-// cut returns at most the first bytes of a text.
+// cut returns at most the first bytes of a text, with an ellipsis if there are more.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -37,7 +37,7 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// choice returns how to fix a value that must match one of some patterns.
+// choice returns how to fix a value that matches none of the patterns.
 func choice(what string, patterns []string) string {
 	if len(patterns) == 0 {
 		return "remove it"
@@ -47,16 +47,15 @@ func choice(what string, patterns []string) string {
 }
 
 // plain returns whether a text is the same in JSON and in YAML. Crossplane sends
-// objects as JSON, and the API server reads what is applied as YAML, which differs
-// in some characters: YAML rejects most of U+007F to U+009F, U+FFFE and U+FFFF,
-// and makes a blank of U+0085. It looks for single bytes, which is fast: a book
-// has up to a million.
+// objects as JSON, and the API server reads applied objects as YAML. YAML rejects most
+// of U+007F to U+009F, U+FFFE and U+FFFF, and reads U+0085 as a blank. plain searches
+// for single bytes, which is fast for a book of a million bytes.
 func plain(text string) bool {
 	if strings.IndexByte(text, 0x7f) >= 0 {
 		return false
 	}
-	// In UTF-8 the characters from U+0080 to U+00BF begin with this byte, and those
-	// from U+FFC0 to U+FFFF with these two.
+	// In UTF-8 the characters from U+0080 to U+00BF begin with the byte c2, and those
+	// from U+FFC0 to U+FFFF with ef bf.
 	for _, rest, ok := strings.Cut(text, "\xc2"); ok; _, rest, ok = strings.Cut(rest, "\xc2") {
 		if rest != "" && rest[0] < 0xa0 {
 			return false

@@ -23,7 +23,7 @@ func TestPlain(t *testing.T) {
 		"cut \xc2":             true,
 	} {
 		if got := plain(text); got != want {
-			t.Errorf("A text is plain when YAML reads it unchanged: %q: want %t, got %t", text, want, got)
+			t.Errorf("plain(%q): want %t, got %t", text, want, got)
 		}
 	}
 }

@@ -16,10 +16,9 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// The rules for a MarkdownView. The XRD holds the same rules with the same
-// messages, so that most errors are rejected at admission. They are checked again
-// here because the function serves XRDs of other authors too, and because some
-// cannot be expressed in CEL.
+// The rules for a MarkdownView. The XRD has the same rules with the same messages, so
+// that the API server rejects most errors. The function checks them again, because it
+// also serves XRDs of other authors, and because CEL cannot express all of them.
 const (
 	summary     = "SUMMARY.md"
 	maxFiles    = 1000
@@ -43,7 +42,8 @@ func validate(req request) problems {
 	unusable := req.unusableSources()
 	p = append(p, unusable...)
 	if len(p) > 0 && len(unusable) == 0 && !v.waits() && v.input.Templates.ConfigMap == nil && len(v.Spec.validateFiles(field.NewPath("spec"))) == 0 {
-		// Otherwise compose finds them, together with the files of a template.
+		// Without other problems, compose finds them, together with those of a
+		// template.
 		f := filesOf(v, &corev1.ConfigMap{})
 		if f.generatesSummary() {
 			f.setSummary(book.Summary(f.book()))
@@ -107,7 +107,7 @@ func validateImage(image string, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// supportedResources are what a viewer can request.
+// supportedResources are the resources that a pod can request.
 var supportedResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 
 func validateResources(r v1beta1.Resources, at *field.Path) field.ErrorList {
@@ -169,7 +169,7 @@ func (v view) validateInput(at *field.Path) field.ErrorList {
 	errs = append(errs, validateService(in, at.Child("service"))...)
 	errs = append(errs, validateServer(in, at)...)
 	errs = append(errs, validateBudget(in.PodDisruptionBudget, at)...)
-	errs = append(errs, validateReach(in, at)...)
+	errs = append(errs, validatePublish(in, at)...)
 	errs = append(errs, metav1validation.ValidateLabels(in.Labels, at.Child("labels"))...)
 	for name := range (view{}).selector() {
 		if _, ok := in.Labels[name]; ok {
@@ -216,7 +216,7 @@ func validateSecrets(secrets []corev1.LocalObjectReference, at *field.Path) fiel
 		for _, detail := range validation.IsDNS1123Subdomain(s.Name) {
 			errs = append(errs, field.Invalid(at.Index(i).Child("name"), short(s.Name), detail))
 		}
-		// Server-side apply takes a name once.
+		// Server-side apply rejects a list with duplicate names.
 		if known[s.Name] {
 			errs = append(errs, field.Duplicate(at.Index(i).Child("name"), short(s.Name)))
 		}
@@ -233,8 +233,8 @@ func validateService(in v1beta1.Input, at *field.Path) field.ErrorList {
 	return append(errs, validateAllAnnotations(in.Annotations, in.Service.Annotations, at.Child("annotations"))...)
 }
 
-// validateAllAnnotations returns the errors of the annotations of one resource,
-// alone and together with those of all.
+// validateAllAnnotations returns the errors of the annotations of one resource, by
+// themselves and together with those of all resources.
 func validateAllAnnotations(all, some map[string]string, at *field.Path) field.ErrorList {
 	errs := validateAnnotations(some, at)
 	if err := apivalidation.ValidateAnnotationsSize(union(all, some)); err != nil {
@@ -244,9 +244,8 @@ func validateAllAnnotations(all, some map[string]string, at *field.Path) field.E
 	return errs
 }
 
-// validatePattern returns an error for a pattern that is not plainly the full name of
-// an image. One that begins in another way either matches nothing, or registries
-// that nobody thought of.
+// validatePattern returns an error for a pattern that does not begin with the full name
+// of an image. Such a pattern matches nothing, or unintended registries.
 func validatePattern(pattern string, at *field.Path) field.ErrorList {
 	name, version := splitPattern(pattern)
 	registry, _, _ := strings.Cut(name, "/")
@@ -259,7 +258,7 @@ func validatePattern(pattern string, at *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(at, short(pattern), "must be the full name of an image, with its registry: write "+short(inFull(name)+version))}
 	case !patternRegistry.MatchString(registry):
 		return field.ErrorList{field.Invalid(at, short(pattern),
-			`may have "*" in its registry only for all of it, for its first label or for its port: write the registry as `+registriesLike(registry))}
+			`can have "*" in its registry only in place of the whole registry, its first label or its port: write the registry as `+registriesLike(registry))}
 	default:
 		return nil
 	}

@@ -24,7 +24,7 @@ func TestValidate(t *testing.T) {
 		want   []string
 	}{
 		"Fine": {
-			reason: "The minimum that is required",
+			reason: "Only the required fields",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {` + fine + `}}`,
 		},
 		"Nothing": {
@@ -48,7 +48,7 @@ func TestValidate(t *testing.T) {
 			},
 		},
 		"NoSummary": {
-			reason: "A book needs a list of its chapters",
+			reason: "A book needs SUMMARY.md",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {markdowns: {a.md: a}}}`,
 			want:   []string{`spec.markdowns: Required value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`},
 		},
@@ -97,7 +97,7 @@ func TestValidate(t *testing.T) {
 			input:  `{viewerImage: registry.example.com/mdbook, allowedImages: [docker.io/peaceiris/*]}`,
 		},
 		"Resources": {
-			reason: "Requests and limits must be known, positive and consistent",
+			reason: "Requests and limits must be supported, not negative and consistent",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {resources: {requests: {cpu: 2, memory: -1, nvidia.com/gpu: 1}, limits: {cpu: 1, pods: 1}}, ` + fine + `}}`,
 			want: []string{
 				`spec.resources.limits: Unsupported value: "pods": supported values: "cpu", "memory", "ephemeral-storage"`,
@@ -107,11 +107,11 @@ func TestValidate(t *testing.T) {
 			},
 		},
 		"ResourcesEqual": {
-			reason: "A request may equal its limit",
+			reason: "A request can equal its limit",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {resources: {requests: {cpu: 1}, limits: {cpu: 1}}, ` + fine + `}}`,
 		},
 		"NullAllowedImages": {
-			reason: "A list in which every entry is commented out is null, and must not allow every image",
+			reason: "A list whose entries are all commented out is null, and must not allow every image",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: evil/x, ` + fine + `}}`,
 			input:  `{allowedImages: null}`,
 			want:   []string{"input.allowedImages: Invalid value: must be a list, not null: write [] for an empty list, or remove the field"},
@@ -166,7 +166,7 @@ func TestValidate(t *testing.T) {
 					t.Errorf("\n%s\nmissing: %s", tc.reason, want)
 				}
 			}
-			// The details of these come from apimachinery and are not compared.
+			// These details come from apimachinery and are not compared.
 			theirs := func(s string) bool {
 				return strings.HasPrefix(s, "input.imagePullSecrets[0].name") || strings.HasPrefix(s, "input.service.annotations") ||
 					strings.HasPrefix(s, "input.labels: ") || strings.HasPrefix(s, "input.annotations: ") || strings.HasPrefix(s, "input.namespace: ")
@@ -183,7 +183,8 @@ func TestValidate(t *testing.T) {
 func TestValidateFiles(t *testing.T) {
 	const tooLarge = "spec.markdowns: Forbidden: spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book"
 	const together = "spec.binaries: Forbidden: spec.markdowns and spec.binaries together hold more than 1 MiB (1048576 bytes): shorten the files or split the book"
-	// A text of three bytes in base64 takes four, and 3 * 349,525 is one byte less than 1 MiB.
+	// Three bytes are four characters in base64, and 3 * 349,525 is one byte less than
+	// 1 MiB.
 	const most = 349_525
 
 	cases := map[string]struct {
@@ -191,16 +192,16 @@ func TestValidateFiles(t *testing.T) {
 		spec   spec
 		want   []string
 	}{
-		"Most":       {reason: "All texts together may be as large as a ConfigMap", spec: spec{Markdowns: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbb"}}},
+		"Most":       {reason: "All texts together can be as large as a ConfigMap", spec: spec{Markdowns: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbb"}}},
 		"OneMore":    {reason: "One byte more does not fit into a ConfigMap", spec: spec{Markdowns: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbbb"}}, want: []string{tooLarge}},
 		"Bytes":      {reason: "Bytes are counted, not characters as in CEL", spec: spec{Markdowns: map[string]string{"SUMMARY.md": strings.Repeat("ペ", 1<<19)}}, want: []string{tooLarge}},
 		"TooMany":    {reason: "mdBook is slow with very many files", spec: spec{Markdowns: many(1001)}, want: []string{"spec.markdowns: Too many: 1001: must have at most 1000 items"}},
 		"MostMany":   {reason: "1000 files are valid", spec: spec{Markdowns: many(1000)}},
-		"Together":   {reason: "Texts and binaries are files alike", spec: spec{Markdowns: many(999), Binaries: map[string]string{"a.png": "", "b.png": ""}}, want: []string{"spec.binaries: Forbidden: spec.markdowns and spec.binaries together have 1001 files, and a book has at most 1000: split the book"}},
-		"Binaries":   {reason: "Binaries count as what they are, not as base64", spec: spec{Markdowns: map[string]string{"SUMMARY.md": "a"}, Binaries: map[string]string{"a.png": strings.Repeat("AAAA", most)}}},
+		"Together":   {reason: "Both texts and binaries count as files", spec: spec{Markdowns: many(999), Binaries: map[string]string{"a.png": "", "b.png": ""}}, want: []string{"spec.binaries: Forbidden: spec.markdowns and spec.binaries together have 1001 files, and a book has at most 1000: split the book"}},
+		"Binaries":   {reason: "Binaries count without base64", spec: spec{Markdowns: map[string]string{"SUMMARY.md": "a"}, Binaries: map[string]string{"a.png": strings.Repeat("AAAA", most)}}},
 		"Padding":    {reason: "Padding and line breaks do not count", spec: spec{Markdowns: map[string]string{"SUMMARY.md": "a"}, Binaries: map[string]string{"a.png": strings.Repeat("AAAA\r\n", most-1) + "AA==\n", "b.png": "AA=="}}},
 		"BinariesUp": {reason: "One byte more does not fit into a ConfigMap", spec: spec{Markdowns: map[string]string{"SUMMARY.md": "aa"}, Binaries: map[string]string{"a.png": strings.Repeat("AAAA", most)}}, want: []string{together}},
-		"Summary":    {reason: "A list of chapters is text", spec: spec{Markdowns: map[string]string{"a.md": ""}, Binaries: map[string]string{"SUMMARY.md": ""}, Summary: "Auto"}, want: []string{`spec.binaries: Forbidden: spec.binaries has a file named "SUMMARY.md": write it as text in spec.markdowns`}},
+		"Summary":    {reason: "SUMMARY.md must be text", spec: spec{Markdowns: map[string]string{"a.md": ""}, Binaries: map[string]string{"SUMMARY.md": ""}, Summary: "Auto"}, want: []string{`spec.binaries: Forbidden: spec.binaries has a file named "SUMMARY.md": write it as text in spec.markdowns`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -261,10 +262,10 @@ func TestXRD(t *testing.T) {
 			"resources.limits":        "object of quantity",
 		}
 		if diff := cmp.Diff(want, declared(schema, "spec")); diff != "" {
-			t.Errorf("The XRD does not declare the spec: -want, +got:\n%s", diff)
+			t.Errorf("spec in the XRD: -want, +got:\n%s", diff)
 		}
 		if diff := cmp.Diff(want, typed(spec{})); diff != "" {
-			t.Errorf("The Go type is not the spec: -want, +got:\n%s", diff)
+			t.Errorf("spec in the Go type: -want, +got:\n%s", diff)
 		}
 	})
 
@@ -274,7 +275,7 @@ func TestXRD(t *testing.T) {
 			"selector": "string", "observedGeneration": "integer", "url": "string",
 		}
 		if diff := cmp.Diff(want, declared(schema, "status")); diff != "" {
-			t.Errorf("The XRD does not declare the status, and Crossplane cannot apply a field that is not declared: -want, +got:\n%s", diff)
+			t.Errorf("status in the XRD, without which Crossplane cannot apply it: -want, +got:\n%s", diff)
 		}
 		d, _ := compose(settledView(), observed{})
 		got := map[string]string{}
@@ -282,14 +283,14 @@ func TestXRD(t *testing.T) {
 			got[string(name)] = goType(reflect.TypeOf(value))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("The function does not write the status: -want, +got:\n%s", diff)
+			t.Errorf("status that the function writes: -want, +got:\n%s", diff)
 		}
 	})
 
 	t.Run("Messages", func(t *testing.T) {
 		for _, message := range []string{messageEmpty, messageSummary, messageBinary, messageSize, messageSizes, messageSource, messageImage, messageImagePath, messageImageSummary} {
 			if !strings.Contains(string(b), "message: '"+message+"'") {
-				t.Errorf("The XRD rejects the same error with another message than %q", message)
+				t.Errorf("The XRD has no rule with the message %q", message)
 			}
 		}
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// An xr is what the function reads of an observed XR, whatever its group,
+// An xr has the fields of an observed XR that the function reads, for any group,
 // version and kind.
 type xr struct {
 	APIVersion string `json:"apiVersion"`
@@ -24,8 +24,8 @@ type xr struct {
 	Spec xrSpec `json:"spec"`
 }
 
-// A lastStatus is what the function reads of the status of an observed XR, which
-// it wrote in an earlier call.
+// A lastStatus has the fields of the status of an observed XR that the function reads.
+// Earlier calls wrote them.
 type lastStatus struct {
 	Status struct {
 		Status     string      `json:"status"`
@@ -52,44 +52,45 @@ type spec struct {
 	Markdowns map[string]string `json:"markdowns"`
 	// Binaries maps the name of each other file to its content in base64.
 	Binaries map[string]string `json:"binaries"`
-	// MarkdownsFrom are ConfigMaps that have files of the book too, or the image that
-	// has all of them.
+	// MarkdownsFrom lists ConfigMaps with more files of the book, or the image that
+	// holds the whole book.
 	MarkdownsFrom []source `json:"markdownsFrom"`
 	// Summary is Required or Auto. Empty means Required.
 	Summary string `json:"summary"`
 	// Book has the settings of mdBook.
 	Book settings `json:"book"`
-	// Replicas is the number of pods. Nil leaves the number to others.
+	// Replicas is the number of pods. If it is nil, the function does not set a number.
 	Replicas *int32 `json:"replicas"`
 	// ViewerImage is the mdBook image. Empty means the default of the Input.
 	ViewerImage string `json:"viewerImage"`
 	// Host is the public host name of the book. Empty means that of the Input.
 	Host string `json:"host"`
-	// Resources of the viewer container, over those of the Input.
+	// Resources has the requests and limits of the mdBook container. They take
+	// precedence over those of the Input.
 	Resources v1beta1.Resources `json:"resources"`
 }
 
-// A view is a MarkdownView as it is composed: an XR, the Input for it, and the
-// status that the XR had before.
+// A view is a MarkdownView to compose: an XR, its Input, and the last status of the XR.
 type view struct {
 	xr
 	input v1beta1.Input
 	last  lastStatus
-	// declared are the status fields that the schema of the XR declares. Nil means
+	// declared lists the status fields that the schema of the XR declares. Nil means
 	// all.
 	declared []v1beta1.StatusField
-	// sent are the ConfigMaps that the spec names and that Crossplane has sent, by
-	// name. One that does not exist is nil.
+	// sent holds the ConfigMaps of spec.markdownsFrom that Crossplane has sent, by
+	// name. A ConfigMap that does not exist is nil.
 	sent map[string]*observedConfigMap
 }
 
-// logValues identify a view in a log.
+// logValues returns the keys and values that identify a view in a log.
 func (v view) logValues() []any {
 	return []any{"kind", v.Kind, "namespace", v.Metadata.Namespace, "name", v.Metadata.Name}
 }
 
-// namespace returns the namespace of the composed resources: that of the XR, of its claim,
-// or for a cluster-scoped XR that of the Input. Empty when none of them has one.
+// namespace returns the namespace of the composed resources: that of the XR, of its
+// claim, or for a cluster-scoped XR that of the Input. It is empty if none of them has
+// one.
 func (v view) namespace() string {
 	switch {
 	case v.Metadata.Namespace != "":
@@ -101,7 +102,7 @@ func (v view) namespace() string {
 	}
 }
 
-// namespacePath is the field that namespace is read from, where the XR has none.
+// namespacePath returns the field that has the namespace if the XR is cluster-scoped.
 func (v view) namespacePath() *field.Path {
 	if v.Spec.ClaimRef.Namespace != "" {
 		return field.NewPath("spec", "claimRef", "namespace")
@@ -110,8 +111,8 @@ func (v view) namespacePath() *field.Path {
 	return field.NewPath("input", "namespace")
 }
 
-// image is the mdBook image that the viewers run. One that was compared with
-// patterns is written as it was compared.
+// image returns the mdBook image of the pods. If it was compared with patterns, it is
+// the full reference that was compared.
 func (v view) image() string {
 	switch {
 	case v.Spec.ViewerImage != "" && v.input.AllowedImages != nil:
@@ -128,16 +129,15 @@ func (v view) image() string {
 func (v view) configMapName() string { return "markdowns-" + v.base() }
 func (v view) viewerName() string    { return "viewer-" + v.base() }
 
-// base is the name of the XR as it stands in the names of the composed
-// resources. An XR may have any DNS subdomain for a name, a Service only a DNS
-// label of 63 characters, so some names must be altered.
+// base returns the name of the XR for the names of the composed resources. The name of
+// an XR can be any DNS subdomain, but that of a Service must be a DNS label of at most
+// 63 characters, so some names must be altered.
 //
-// An altered name starts with a dash, which a name of an XR cannot, so it is
-// distinct from every unaltered one; its hash distinguishes it from the other altered
-// ones. Crossplane never renames a composed resource, and a renamed one would be
-// a second one: this mapping is permanent.
+// An altered name begins with a dash, which the name of an XR cannot, so it is distinct
+// from every unaltered one. Its hash distinguishes it from the other altered ones.
+// Crossplane never renames a composed resource, so this mapping is permanent.
 func (v view) base() string {
-	// A DNS subdomain without a dot is a DNS label, but for its length.
+	// A DNS subdomain without a dot is a DNS label, except for its length.
 	if len("viewer-"+v.Metadata.Name) <= validation.DNS1035LabelMaxLength && !strings.Contains(v.Metadata.Name, ".") {
 		return v.Metadata.Name
 	}
@@ -145,9 +145,8 @@ func (v view) base() string {
 	return "-" + shorten(strings.ReplaceAll(v.Metadata.Name, ".", "-"), 44) + "-" + hashOf(v.Metadata.Name)
 }
 
-// instance is the name of the XR as a label value, which has at most 63
-// characters. A shortened one has an underscore, which a name of an XR cannot
-// have.
+// instance returns the name of the XR for a label value, which has at most 63
+// characters. A shortened one has an underscore, which the name of an XR cannot have.
 func (v view) instance() string {
 	if len(v.Metadata.Name) <= validation.LabelValueMaxLength {
 		return v.Metadata.Name
@@ -174,8 +173,8 @@ const (
 	labelCreatedBy = "app.kubernetes.io/created-by"
 )
 
-// selector returns the labels that select the viewers. The selector of a
-// Deployment is immutable: these are permanent.
+// selector returns the labels that select the pods. The selector of a Deployment is
+// immutable, so these labels are permanent.
 func (v view) selector() map[string]string {
 	return map[string]string{
 		labelName:      "mdbook",

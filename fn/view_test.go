@@ -30,12 +30,12 @@ func TestNames(t *testing.T) {
 			want:   want{"markdowns-1st", "viewer-1st", "1st"},
 		},
 		"LongestUnaltered": {
-			reason: "viewer- and 56 characters are 63, the most that a Service can have",
+			reason: "With viewer-, 56 characters are 63, the maximum for a Service",
 			name:   strings.Repeat("a", 56),
 			want:   want{"markdowns-" + strings.Repeat("a", 56), "viewer-" + strings.Repeat("a", 56), strings.Repeat("a", 56)},
 		},
 		"TooLongForService": {
-			reason: "One character more is shortened with a hash, and the label can still have the whole name",
+			reason: "A longer name is shortened and gets a hash, but a label can still have the whole name",
 			name:   strings.Repeat("a", 57),
 			want: want{
 				"markdowns--" + strings.Repeat("a", 44) + "-f13b2d7246",
@@ -53,7 +53,7 @@ func TestNames(t *testing.T) {
 			},
 		},
 		"CutBehindDot": {
-			reason: "No dot is left in front of the hash",
+			reason: "A dot before the hash is removed",
 			name:   strings.Repeat("a", 51) + "." + strings.Repeat("b", 20),
 			want: want{
 				"markdowns--" + strings.Repeat("a", 44) + "-a8c1068876",
@@ -67,7 +67,7 @@ func TestNames(t *testing.T) {
 			want:   want{"markdowns--team-guide-23b65c5bdb", "viewer--team-guide-23b65c5bdb", "team.guide"},
 		},
 		"CutBeforeDash": {
-			reason: "No dash is left in front of the hash",
+			reason: "A dash before the hash is removed",
 			name:   strings.Repeat("a", 43) + "-" + strings.Repeat("b", 20),
 			want: want{
 				"markdowns--" + strings.Repeat("a", 43) + "-f10d15a71c",
@@ -112,7 +112,7 @@ func TestNamespace(t *testing.T) {
 		"Namespaced":    {reason: "The resources of a namespaced XR are in its namespace", own: "a", claim: "b", input: "c", want: "a"},
 		"Claim":         {reason: "The resources of a legacy XR are in the namespace of its claim", claim: "b", input: "c", want: "b"},
 		"ClusterScoped": {reason: "The resources of a cluster-scoped XR are in the namespace of the Input", input: "c", want: "c"},
-		"Nowhere":       {reason: "Without any of these there is no namespace", want: ""},
+		"Nowhere":       {reason: "There is no namespace", want: ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -135,12 +135,12 @@ func TestImage(t *testing.T) {
 		allowed []string
 		want    string
 	}{
-		"Spec":    {reason: "The image of the XR comes first", spec: "a", input: "b", want: "a"},
-		"Allowed": {reason: "The image is written as it was compared, because a node may resolve a short name differently", spec: "a:v1", allowed: []string{"docker.io/library/a"}, want: "docker.io/library/a:v1"},
+		"Spec":    {reason: "The image of the XR takes precedence", spec: "a", input: "b", want: "a"},
+		"Allowed": {reason: "The image has its registry, because a node may resolve a short name differently", spec: "a:v1", allowed: []string{"docker.io/library/a"}, want: "docker.io/library/a:v1"},
 		"Own":     {reason: "The default of the Input is not compared with the patterns", input: "b", allowed: []string{"docker.io/library/a"}, want: "b"},
-		"Odd":     {reason: "An invalid reference is not altered: validation reports it", spec: "A", allowed: []string{}, want: "A"},
-		"Input":   {reason: "Next comes the default of the Input", input: "b", want: "b"},
-		"Default": {reason: "Last comes the default of the function, which is pinned", want: "docker.io/peaceiris/mdbook:v0.5.0"},
+		"Invalid": {reason: "An invalid reference is not altered: validation reports it", spec: "A", allowed: []string{}, want: "A"},
+		"Input":   {reason: "The default of the Input comes next", input: "b", want: "b"},
+		"Default": {reason: "The default of the function comes last, and has a version", want: "docker.io/peaceiris/mdbook:v0.5.0"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

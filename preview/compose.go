@@ -19,8 +19,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// An object is what must be known of a document to find the MarkdownView in a file,
-// or the Input in a Composition.
+// An object has the fields of a document by which a MarkdownView is found in a file, or
+// an Input in a Composition.
 type object struct {
 	APIVersion string                `json:"apiVersion"`
 	Kind       string                `json:"kind"`
@@ -36,7 +36,7 @@ type object struct {
 	} `json:"spec"`
 }
 
-// sources are the texts of the files, or why one of them cannot be read.
+// sources has the texts of the files, or in problem why one of them cannot be read.
 type sources struct{ xr, composition, input, problem string }
 
 func load(c *cli) (s sources) {
@@ -52,9 +52,9 @@ func load(c *cli) (s sources) {
 	return s
 }
 
-// compose returns the book that the function composes, or nil if it rejects it. It
-// prints the function's errors and warnings as they are in the cluster: conditions of
-// the MarkdownView, and events.
+// compose returns the book that the function composes, or nil if the function rejects
+// it. It prints errors and warnings as a cluster shows them: as conditions of the
+// MarkdownView, and as events.
 func compose(s sources, log *log.Logger) (*book, error) {
 	if s.problem != "" {
 		return nil, errors.New(s.problem)
@@ -64,7 +64,7 @@ func compose(s sources, log *log.Logger) (*book, error) {
 		Observed: &fnv1.State{Composite: &fnv1.Resource{}},
 	}
 	var err error
-	// Its kind may have another name.
+	// The XRD of another author may have another kind.
 	req.Observed.Composite.Resource, err = find(s.xr, func(o object) bool {
 		return o.Kind == "MarkdownView" || o.Spec.Markdowns != nil || o.Spec.MarkdownsFrom != nil
 	})
@@ -102,7 +102,7 @@ func compose(s sources, log *log.Logger) (*book, error) {
 		return nil, err
 	}
 	if rejected := report(rsp, step, log); rejected {
-		return nil, nil //nolint:nilnil // It is printed.
+		return nil, nil //nolint:nilnil // The error is already printed.
 	}
 
 	return layout(mounted(req, rsp))
@@ -118,8 +118,8 @@ func mounted(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) map[st
 	return all
 }
 
-// run calls the function, and again with the ConfigMaps that it requires. They are in
-// the file of the MarkdownView.
+// run calls the function, and calls it again if it requires ConfigMaps. They are in the
+// file of the MarkdownView.
 func run(req *fnv1.RunFunctionRequest, file string) (*fnv1.RunFunctionResponse, error) {
 	f := fn.New(logging.NewNopLogger(), 0)
 	rsp, err := f.RunFunction(context.Background(), req)
@@ -149,7 +149,7 @@ func find(text string, match func(object) bool) (*structpb.Struct, error) {
 		var o object
 		err := d.Decode(&raw)
 		if errors.Is(err, io.EOF) {
-			return nil, errors.New("no document of the file has it")
+			return nil, errors.New("the file has no such document")
 		}
 		if err == nil && raw != nil {
 			err = json.Unmarshal(raw, &o)
@@ -165,7 +165,8 @@ func find(text string, match func(object) bool) (*structpb.Struct, error) {
 	}
 }
 
-// report prints the errors and warnings of a response, and reports if there is an error.
+// report prints the errors and warnings of a response, and returns whether the function
+// rejected the MarkdownView.
 func report(rsp *fnv1.RunFunctionResponse, step string, log *log.Logger) (rejected bool) {
 	for _, c := range rsp.GetConditions() {
 		switch {

@@ -15,14 +15,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A book is what mdBook finds in a pod: the files of the volume at /book/src, and the
-// variables of the container that mounts it.
+// A book is what mdBook reads in a pod: the files of the volume at /book/src, and the
+// environment variables of the container that mounts it.
 type book struct {
 	files map[string][]byte
 	env   []string
 }
 
-// layout returns the book of composed resources as kubelet lays it out.
+// layout returns the book of composed resources as the kubelet would mount it.
 func layout(composed map[string]*fnv1.Resource) (*book, error) {
 	var d appsv1.Deployment
 	configMaps := map[string]map[string][]byte{}
@@ -53,7 +53,7 @@ func layout(composed map[string]*fnv1.Resource) (*book, error) {
 		}
 		b := &book{files: map[string][]byte{}}
 		for _, e := range c.Env {
-			// Kubernetes has "$$" for a dollar.
+			// Kubernetes reads "$$" as a dollar sign.
 			b.env = append(b.env, e.Name+"="+strings.ReplaceAll(e.Value, "$$", "$"))
 		}
 		v := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == c.VolumeMounts[i].Name })
@@ -99,8 +99,8 @@ func (b *book) add(v corev1.Volume, configMaps map[string]map[string][]byte) err
 	return nil
 }
 
-// write replaces the folder src in a folder. mdBook looks at it every second and must
-// not find half of a book, so it is a symbolic link that changes at once.
+// write replaces the folder src in dir. It is a symbolic link that changes at once,
+// because mdBook checks it every second and must not find an incomplete book.
 func (b *book) write(dir string) error {
 	files, err := os.MkdirTemp(dir, "files-")
 	if err != nil {

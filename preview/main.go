@@ -1,5 +1,5 @@
-// Command preview serves the book of a MarkdownView from a file, without a cluster:
-// the function composes it, and the mdBook of this machine serves it as a pod would.
+// Command preview serves the book of a MarkdownView from a file, without a cluster: the
+// function composes the book, and the mdBook of this machine serves it as a pod would.
 package main
 
 import (
@@ -21,8 +21,8 @@ import (
 
 type cli struct {
 	XR          string `arg:""           help:"File with a MarkdownView."                                  name:"xr"`
-	Composition string `help:"File with the Composition whose Input the function gets."                    xor:"input"`
-	Input       string `help:"File with the Input that the function gets."                                 xor:"input"`
+	Composition string `help:"File with the Composition that has the Input of the function."               xor:"input"`
+	Input       string `help:"File with the Input of the function."                                        xor:"input"`
 	Port        int    `default:"3000"   help:"Port on localhost for the book."`
 	MDBook      string `default:"mdbook" help:"Command that runs mdBook in the current folder, as one process." name:"mdbook"`
 }
@@ -31,7 +31,7 @@ type cli struct {
 func (c *cli) Run() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	// mdBook would report it only after it has printed the address.
+	// mdBook would report a port in use only after it has printed the address.
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
 	if err != nil {
 		return fmt.Errorf("cannot serve the book: %w: set PORT to a free port", err)
@@ -39,7 +39,7 @@ func (c *cli) Run() error {
 	_ = l.Close()
 	dir, err := os.MkdirTemp("", "markdownview-")
 	if err != nil {
-		return fmt.Errorf("cannot make the folder of the book: %w", err)
+		return fmt.Errorf("cannot create the folder of the book: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 
@@ -60,7 +60,7 @@ func (c *cli) Run() error {
 	return nil
 }
 
-// A preview follows the files of a MarkdownView.
+// A preview serves the current content of the files of a MarkdownView.
 type preview struct {
 	*cli
 
@@ -72,8 +72,8 @@ type preview struct {
 	serving bool
 }
 
-// poll shows the book if a file has changed since the last poll. While there is an
-// error, it is printed and the last good book stays.
+// poll serves the book if a file has changed since the last poll. If there is an error,
+// it prints the error, and mdBook keeps serving the last good book.
 func (p *preview) poll() error {
 	s := load(p.cli)
 	if s == p.last {
@@ -102,7 +102,7 @@ func (p *preview) poll() error {
 	return nil
 }
 
-// An mdbook is mdBook serving a folder.
+// An mdbook is a process of mdBook that serves a folder.
 type mdbook struct {
 	command []string
 	dir     string
@@ -111,8 +111,8 @@ type mdbook struct {
 	ended   chan struct{}
 }
 
-// serve starts mdBook, unless it runs already with these variables. It finds changes
-// of the files by itself.
+// serve starts mdBook, unless it already runs with the same environment variables.
+// mdBook finds changed files by itself.
 func (m *mdbook) serve(ctx context.Context, env []string) error {
 	select {
 	case <-m.ended:
@@ -126,7 +126,7 @@ func (m *mdbook) serve(ctx context.Context, env []string) error {
 	ctx, m.cancel = context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, m.command[0], m.command[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = m.dir, os.Stdout, os.Stderr
-	// Pods have none of the author's settings. mdBook 0.4 reads RUST_LOG.
+	// Pods do not have the MDBOOK_ variables of this machine. mdBook 0.4 reads RUST_LOG.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MDBOOK_") })
 	cmd.Env = slices.Concat(cmd.Env, []string{"MDBOOK_LOG=warn", "RUST_LOG=warn"}, env)
 	if err := cmd.Start(); err != nil {
@@ -137,14 +137,14 @@ func (m *mdbook) serve(ctx context.Context, env []string) error {
 	go func() {
 		defer close(ended)
 		if err := cmd.Wait(); ctx.Err() == nil {
-			fmt.Printf("mdBook has ended (%v). The next change of a file starts it again.\n", err)
+			fmt.Printf("mdBook exited (%v). The next change of a file restarts it.\n", err)
 		}
 	}()
 
 	return nil
 }
 
-// stop returns when mdBook has ended.
+// stop stops mdBook and waits until it has exited.
 func (m *mdbook) stop() {
 	if m.ended != nil {
 		m.cancel()
@@ -153,6 +153,6 @@ func (m *mdbook) stop() {
 }
 
 func main() {
-	ctx := kong.Parse(&cli{}, kong.Description("Serves the book of a MarkdownView from a file, and follows the file."))
+	ctx := kong.Parse(&cli{}, kong.Description("Serves the book of a MarkdownView from a file, and serves it again when the file changes."))
 	ctx.FatalIfErrorf(ctx.Run())
 }

@@ -52,7 +52,7 @@ func TestLayout(t *testing.T) {
 			want:   map[string]string{"SUMMARY.md": "summary", "a--b.md": "page", "img/logo.png": "\x00\x01"},
 		},
 		"Image": {
-			reason:  "The files of an image are not here.",
+			reason:  "The preview cannot read the files of an image.",
 			volume:  "image: {reference: registry.example.com/book}",
 			problem: "cannot preview a book in an image: put its files into spec.markdowns",
 		},
@@ -62,7 +62,7 @@ func TestLayout(t *testing.T) {
 			problem: `cannot find the book: ConfigMap "text" has no key "c.md"`,
 		},
 		"NoConfigMap": {
-			reason:  "A book that is not composed cannot be shown.",
+			reason:  "A missing ConfigMap is an error.",
 			volume:  "configMap: {name: other}",
 			problem: `cannot find the book: ConfigMap "other" is not composed`,
 		},
@@ -121,7 +121,7 @@ func TestPoll(t *testing.T) {
 	}{
 		{"There is no Composition yet.", xr, good, "cannot read files: open " + composition + ": no such file or directory\n", "", 0},
 		{
-			"The first document with markdowns is the MarkdownView, and the step has another name for its function.", composition,
+			"The first document with markdowns is the MarkdownView, and the function of the step has another name.", composition,
 			"kind: Composition\nspec: {pipeline: [{step: other, functionRef: {name: other}}, {step: book, functionRef: {name: team-function-markdownview}}]}\n",
 			xr + ": 2 files at http://localhost:3000\n", "Hello", 1,
 		},
@@ -132,7 +132,7 @@ func TestPoll(t *testing.T) {
 				`Synced=False ReconcileError: cannot compose resources: pipeline step "book" returned a fatal result: cannot compose MarkdownView "w": spec.replicas: Invalid value: 9: must be from 1 to 5` + "\n" +
 				xr + ": the last good book is still served\n", "Hello", 1,
 		},
-		{"Not YAML.", xr, "a: b: c", "cannot read MarkdownView: error converting YAML to JSON: yaml: mapping values are not allowed in this context\n" + xr + ": the last good book is still served\n", "Hello", 1},
+		{"The file is not YAML.", xr, "a: b: c", "cannot read MarkdownView: error converting YAML to JSON: yaml: mapping values are not allowed in this context\n" + xr + ": the last good book is still served\n", "Hello", 1},
 		{
 			"A ConfigMap is not in the file.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)'}, markdownsFrom: [{configMap: {name: more}}]}\n",
 			`Degraded=True ConfigMapNotFound: spec.markdownsFrom[0].configMap.name: Not found: "more": create this ConfigMap in namespace default, or remove it from the list` + "\n" +
@@ -143,7 +143,7 @@ func TestPoll(t *testing.T) {
 			"The ConfigMap is in the file.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)'}, markdownsFrom: [{configMap: {name: more}}]}\n" +
 				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata: {a.md: More}\n", xr + ": 2 files at http://localhost:3000\n", "More", 2,
 		},
-		{"It is good again.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Bye}}\n", xr + ": 2 files at http://localhost:3000\n", "Bye", 3},
+		{"The book is valid again.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Bye}}\n", xr + ": 2 files at http://localhost:3000\n", "Bye", 3},
 	}
 	for _, s := range steps {
 		if err := os.WriteFile(s.file, []byte(s.text), 0o600); err != nil {

@@ -14,14 +14,14 @@ import (
 const functionName = "function-markdownview"
 
 type configurationCmd struct {
-	Registry string `help:"Registry and folder that clusters pull the function from." placeholder:"REGISTRY/FOLDER" required:""`
+	Registry string `help:"Registry and folder from which clusters pull the function." placeholder:"REGISTRY/FOLDER" required:""`
 	Version  string `help:"Version of the function."                                  required:""`
 	Source   string `arg:""                                                           help:"Folder with the sources."            type:"existingdir"`
 	Target   string `arg:""                                                           help:"Folder to write."                    type:"path"`
 }
 
-// Run copies the sources. If they depend on the function in another registry, it
-// changes the dependency, and the name by which the Composition calls the function.
+// Run copies the sources. If the function is pushed to another registry, Run changes
+// the dependency on it, and the functionRef of the Composition.
 func (c *configurationCmd) Run() error {
 	if err := os.CopyFS(c.Target, os.DirFS(c.Source)); err != nil {
 		return fmt.Errorf("cannot copy the configuration: %w", err)
@@ -54,8 +54,8 @@ func (c *configurationCmd) Run() error {
 	})
 }
 
-// installedName returns the name that Crossplane gives a package that it installs
-// as a dependency. Its own code for it would bring a thousand packages along:
+// installedName returns the name that Crossplane gives a package that it installs as a
+// dependency. Importing the code of Crossplane would add a thousand packages:
 // https://github.com/crossplane/crossplane-runtime/blob/v2.4.0/pkg/xpkg/name.go#L86
 func installedName(repository string) string {
 	repository = repository[:min(len(repository), 63)]

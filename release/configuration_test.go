@@ -11,7 +11,7 @@ import (
 
 const configurationSources = "../package/configuration"
 
-// The results are those of Crossplane's own function, ToDNSLabel.
+// TestInstalledName compares installedName with results of ToDNSLabel of Crossplane.
 func TestInstalledName(t *testing.T) {
 	cases := map[string]struct {
 		reason     string
@@ -22,7 +22,7 @@ func TestInstalledName(t *testing.T) {
 		"NoFolder":   {reason: "The registry is not part of the name.", repository: "function-markdownview", want: "function-markdownview"},
 		"Characters": {reason: "A dot becomes a dash, and an underscore is dropped.", repository: "my.team/a_b/function-markdownview", want: "my-team-ab-function-markdownview"},
 		"Long":       {reason: "A name has at most 63 characters.", repository: strings.Repeat("a", 41) + "/function-markdownview", want: strings.Repeat("a", 41) + "-function-markdownview"},
-		"TooLong":    {reason: "It is cut, and does not end with a dash.", repository: strings.Repeat("a", 53) + "/function-markdownview", want: strings.Repeat("a", 53) + "-function"},
+		"TooLong":    {reason: "A longer name is cut, and does not end with a dash.", repository: strings.Repeat("a", 53) + "/function-markdownview", want: strings.Repeat("a", 53) + "-function"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +33,8 @@ func TestInstalledName(t *testing.T) {
 	}
 }
 
-// A release has the sources as they are.
+// TestConfigurationOfRelease checks that the configuration of a release has the sources
+// unchanged.
 func TestConfigurationOfRelease(t *testing.T) {
 	target := t.TempDir()
 	c := configurationCmd{Registry: "xpkg.crossplane.io/crossplane-contrib", Version: "v0.1.0", Source: configurationSources, Target: target}
@@ -55,7 +56,8 @@ func TestConfigurationOfRelease(t *testing.T) {
 	}
 }
 
-// Crossplane could not resolve such a version.
+// TestConfigurationNeedsSemanticVersion checks that another version is an error:
+// Crossplane could not resolve it.
 func TestConfigurationNeedsSemanticVersion(t *testing.T) {
 	c := configurationCmd{Registry: "registry.example.com/team", Version: "latest", Source: configurationSources, Target: t.TempDir()}
 	got := ""

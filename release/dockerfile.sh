@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Dockerfile with docker or buildah, for the platform of this machine,
-# and compares files and configuration with the image that "make xpkg" builds.
+# Builds the Dockerfile with docker or buildah, for the platform of this machine, and
+# compares its files and configuration with the image that "make xpkg" builds.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -16,11 +16,11 @@ elif command -v buildah >/dev/null; then
 	# docker-archive is the format of "docker save".
 	buildah build --layers --tag function-markdownview:compare .
 	buildah push --quiet function-markdownview:compare "docker-archive:$scratch/image.tar"
-elif [ "${GITHUB_ACTIONS:-}" ]; then # Its machines have docker.
+elif [ "${GITHUB_ACTIONS:-}" ]; then # The runners of GitHub have docker.
 	echo "cannot build the Dockerfile: neither docker nor buildah works" >&2
 	exit 1
 else
-	echo "the image is not compared with that of the Dockerfile: neither docker nor buildah works"
+	echo "skipped the comparison with the image of the Dockerfile: neither docker nor buildah works"
 	exit 0
 fi
 "$BIN/release" same "$DIST/linux-$arch/runtime.tar" "$scratch/image.tar"

@@ -1,5 +1,6 @@
-// Command release does what neither the Go tool nor the Crossplane CLI does between
-// a binary and a package in a registry.
+// Command release builds images, configurations and SBOMs for a release. It has the
+// steps between a binary and a package in a registry that neither the Go tool nor the
+// Crossplane CLI has.
 package main
 
 import (
@@ -26,8 +27,8 @@ type cli struct {
 }
 
 type imageCmd struct {
-	Dockerfile string `help:"Dockerfile whose last stage to follow." required:"" type:"existingfile"`
-	Binary     string `help:"The binary."                            required:"" type:"existingfile"`
+	Dockerfile string `help:"Dockerfile with the image in its last stage." required:"" type:"existingfile"`
+	Binary     string `help:"Binary of the function."                       required:"" type:"existingfile"`
 	Arch       string `help:"Architecture, such as amd64."           required:""`
 	Output     string `help:"File to write."                         required:"" short:"o"           type:"path"`
 }
@@ -122,7 +123,7 @@ func (c *digestCmd) Run() error {
 	return err
 }
 
-// pushed returns what a tag names now.
+// pushed returns the digest to which a tag refers.
 func pushed(tag string) (name.Digest, error) {
 	ref, err := name.NewTag(tag, name.StrictValidation)
 	if err != nil {

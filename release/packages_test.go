@@ -30,7 +30,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/release/image"
 )
 
-// dist is the folder that "make test-packages" has just built.
+// dist returns the folder that make test-packages has built.
 func dist(t *testing.T) string {
 	t.Helper()
 	d := os.Getenv("DIST")
@@ -65,7 +65,7 @@ func config(t *testing.T, img v1.Image) *v1.ConfigFile {
 func files(t *testing.T, img v1.Image) map[string][]byte {
 	t.Helper()
 	extracted := mutate.Extract(img)
-	defer extracted.Close() //nolint:errcheck // It has been read to its end.
+	defer extracted.Close() //nolint:errcheck // It was read to its end.
 	got := map[string][]byte{}
 	for r := tar.NewReader(extracted); ; {
 		h, err := r.Next()
@@ -81,7 +81,7 @@ func files(t *testing.T, img v1.Image) map[string][]byte {
 	}
 }
 
-// objects returns what a package declares: apiVersion, kind and name.
+// objects returns the apiVersion, kind and name of each object of a package.
 func objects(t *testing.T, packageYAML []byte) []string {
 	t.Helper()
 	got := []string{}
@@ -103,7 +103,8 @@ func objects(t *testing.T, packageYAML []byte) []string {
 	return got
 }
 
-// A function package is the runtime image with one more file.
+// TestFunctionPackage checks that a function package is the runtime image with the
+// files of a package.
 func TestFunctionPackage(t *testing.T) {
 	dockerfile, err := os.Open("../Dockerfile")
 	if err != nil {
@@ -130,7 +131,7 @@ func TestFunctionPackage(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(recipe.Config, c.Config); diff != "" {
-				t.Errorf("config differs from the Dockerfile's: -want, +got:\n%s", diff)
+				t.Errorf("config, compared with the Dockerfile: -want, +got:\n%s", diff)
 			}
 
 			content := files(t, img)
@@ -148,8 +149,8 @@ func TestFunctionPackage(t *testing.T) {
 	}
 }
 
-// The binary runs on its platform without any library, and is no larger than it
-// must be.
+// testBinary checks that the binary runs on its platform without shared libraries, and
+// is stripped.
 func testBinary(t *testing.T, binary []byte, machine elf.Machine) {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(binary))
@@ -183,7 +184,7 @@ func TestConfigurationPackage(t *testing.T) {
 	testExamples(t, content, "markdownview.fn.crossplane.io/v1alpha1 MarkdownView markdownview-sample")
 }
 
-// examplesFile is the file from which registries that know Crossplane show examples.
+// examplesFile is the file from which some registries show examples.
 const examplesFile = ".up/examples.yaml"
 
 func testFiles(t *testing.T, content map[string][]byte, want ...string) {
@@ -202,8 +203,8 @@ func testExamples(t *testing.T, content map[string][]byte, want ...string) {
 	}
 }
 
-// push runs "make push" with another DIST, because its configuration names the
-// registry, and returns the two packages that it prints last.
+// push runs make push, and returns the two packages that it prints last. It uses
+// another DIST, because the pushed configuration names the registry.
 func push(t *testing.T, registry string) (function, configuration string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-C", "..", "push", "DIST="+t.TempDir(), "REGISTRY="+registry, "VERSION=v0.1.0")
@@ -216,7 +217,8 @@ func push(t *testing.T, registry string) (function, configuration string) {
 	return lines[len(lines)-2], lines[len(lines)-1]
 }
 
-// annotations of a pushed package, without its title and description.
+// annotations returns the annotations of a pushed package without its title and
+// description.
 func annotations(t *testing.T, got map[string]string) map[string]string {
 	t.Helper()
 	got = maps.Clone(got)
@@ -245,18 +247,18 @@ func TestPush(t *testing.T) {
 	repository := team + "/function-markdownview"
 
 	function, configuration := push(t, team)
-	for ref, want := range map[string]string{
+	for ref, printed := range map[string]string{
 		repository + ":v0.1.0":                      function,
 		team + "/configuration-markdownview:v0.1.0": configuration,
 	} {
-		if got := ref[:len(ref)-len(":v0.1.0")] + "@" + head(t, ref).Digest.String(); got != want {
-			t.Errorf("make push prints %q, and the registry has %q", want, got)
+		if inRegistry := ref[:len(ref)-len(":v0.1.0")] + "@" + head(t, ref).Digest.String(); inRegistry != printed {
+			t.Errorf("make push prints the package: want %q, got %q", inRegistry, printed)
 		}
 	}
-	// A release that failed half-way is pushed again.
+	// A release that failed in the middle is pushed again.
 	againFunction, againConfiguration := push(t, team)
 	if diff := cmp.Diff([]string{function, configuration}, []string{againFunction, againConfiguration}); diff != "" {
-		t.Errorf("the same commit gives other digests: -first, +second:\n%s", diff)
+		t.Errorf("digests of the same commit: -first, +second:\n%s", diff)
 	}
 
 	t.Run("configuration", func(t *testing.T) { testConfiguration(t, configuration, repository) })
@@ -307,8 +309,8 @@ func head(t *testing.T, ref string) *v1.Descriptor {
 	return d
 }
 
-// testConfiguration tests that a configuration depends on the function that was
-// pushed to the same registry, and calls it by the name that Crossplane gives it.
+// testConfiguration checks that a configuration depends on the function in the same
+// registry, and that its Composition uses the name that Crossplane gives the function.
 func testConfiguration(t *testing.T, configuration, function string) {
 	t.Helper()
 	ref, err := name.NewDigest(configuration)
@@ -353,12 +355,12 @@ func testConfiguration(t *testing.T, configuration, function string) {
 	}
 }
 
-// testPushed tests an image that was pulled back.
+// testPushed checks a pushed image.
 func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 	t.Helper()
 
-	// Crossplane reads the one layer that is called the package's base, and none
-	// other, so it need not pull the binary.
+	// Crossplane reads only the layer with the annotation "base", so it need not pull
+	// the binary.
 	manifest, err := img.Manifest()
 	if err != nil {
 		t.Fatal(err)
@@ -387,7 +389,7 @@ func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 	testSBOM(t, document, files(t, img)["function-markdownview"])
 }
 
-// The SBOM names each module that Go lists for the binary, with its version.
+// testSBOM checks that the SBOM lists each module of the binary, with its version.
 func testSBOM(t *testing.T, document, binary []byte) {
 	t.Helper()
 	type component struct{ Name, Version string }

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds the packages of HEAD twice: with the build cache of this machine, and from
-# nothing in another folder, with another umask, time zone, home and environment of
-# the Go tool. They must not differ in a single byte. The tools are those of BIN, as
-# they are no part of a package.
+# Builds the packages of HEAD twice, and fails if they differ in a single byte: once
+# with the build cache of this machine, and once without a cache in another folder, with
+# another umask, time zone, home directory and environment of the Go tool. Both builds
+# use the tools in BIN, which are not part of a package.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -17,7 +17,7 @@ build() {
 	shift
 	mkdir -p "$folder"
 	git archive "$commit" | tar -x -C "$folder"
-	# The tools look older than the sources that were just unpacked.
+	# -o keeps make from building the tools again: they are older than the unpacked sources.
 	env "$@" make -C "$folder" xpkg VERSION=v0.0.0 BIN="$BIN" \
 		-o "$BIN/crossplane" -o "$BIN/cyclonedx-gomod" -o "$BIN/release" >"$folder.log" 2>&1 || {
 		cat "$folder.log" >&2

@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// sbomType is the media type of a CycloneDX document, and the artifact type by which tools find
-// it among what refers to an image.
+// sbomType is the media type of a CycloneDX document. It is also the artifact type by
+// which tools find an SBOM among the referrers of an image.
 const sbomType types.MediaType = "application/vnd.cyclonedx+json"
 
-// attach makes a document for each architecture refer to the image of that
-// architecture, as the OCI distribution specification's "subject" does. Every
-// image that the index names must have one.
+// attach pushes the document of each architecture as an artifact whose subject is the
+// image of that architecture, as in the OCI distribution specification. Every image of
+// the index must have a document.
 func attach(index name.Reference, documents map[string][]byte, options ...remote.Option) error {
 	idx, err := remote.Index(index, options...)
 	if err != nil {
@@ -31,7 +31,7 @@ func attach(index name.Reference, documents map[string][]byte, options ...remote
 	for _, m := range manifest.Manifests {
 		document, ok := documents[m.Platform.Architecture]
 		if !ok {
-			return fmt.Errorf("cannot attach SBOM to %s of %q: there is none for %q", m.Digest, index, m.Platform.Architecture)
+			return fmt.Errorf("cannot attach SBOM to %s of %q: no SBOM for %q", m.Digest, index, m.Platform.Architecture)
 		}
 		artifact, err := refer(m, document)
 		if err != nil {
@@ -49,7 +49,7 @@ func attach(index name.Reference, documents map[string][]byte, options ...remote
 	return nil
 }
 
-// refer returns an artifact with one document that refers to a manifest.
+// refer returns an artifact with a document. Its subject is to.
 func refer(to v1.Descriptor, document []byte) (v1.Image, error) {
 	img, err := mutate.Append(
 		mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), sbomType),

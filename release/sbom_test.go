@@ -19,7 +19,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// pushIndex returns an index of two images in a registry on loopback.
+// pushIndex pushes an index of two images to a registry on loopback. It returns the
+// digest of the index, and those of the images by architecture.
 func pushIndex(t *testing.T, referrersAPI bool) (name.Digest, map[string]v1.Hash) {
 	t.Helper()
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(referrersAPI), registry.Logger(log.New(io.Discard, "", 0))))
@@ -58,14 +59,14 @@ func TestAttach(t *testing.T) {
 		reason       string
 		referrersAPI bool
 	}{
-		"ReferrersAPI": {reason: "A registry that knows the referrers API lists the SBOM of each platform.", referrersAPI: true},
-		"ReferrersTag": {reason: "In an older registry a tag lists them.", referrersAPI: false},
+		"ReferrersAPI": {reason: "A registry with the referrers API lists the SBOM of each platform.", referrersAPI: true},
+		"ReferrersTag": {reason: "In a registry without it, a tag lists the SBOMs.", referrersAPI: false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			index, digests := pushIndex(t, tc.referrersAPI)
 			documents := map[string][]byte{"amd64": []byte(`{"for":"amd64"}`), "arm64": []byte(`{"for":"arm64"}`)}
-			// A release that failed half-way is pushed again.
+			// A release that failed in the middle is pushed again.
 			for range 2 {
 				if err := attach(index, documents); err != nil {
 					t.Fatal(err)
@@ -89,7 +90,7 @@ func TestAttachNeedsADocumentForEachPlatform(t *testing.T) {
 	if err == nil {
 		t.Fatal("attach(...): want error, got none")
 	}
-	want := `cannot attach SBOM to ` + digests["arm64"].String() + ` of "` + index.String() + `": there is none for "arm64"`
+	want := `cannot attach SBOM to ` + digests["arm64"].String() + ` of "` + index.String() + `": no SBOM for "arm64"`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Errorf("attach(...): -want, +got:\n%s", diff)
 	}
@@ -105,7 +106,7 @@ func read(t *testing.T, image name.Digest) []byte {
 	return document
 }
 
-// readSBOM returns the one document that refers to an image.
+// readSBOM returns the only SBOM that refers to an image.
 func readSBOM(image name.Digest, options ...remote.Option) ([]byte, error) {
 	idx, err := remote.Referrers(image, options...)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// binary is the function, built as users get it.
+// binary is the path of the function, built as users get it.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -38,9 +38,9 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// A process is a function that runs.
+// A process is a function that runs in a process of its own.
 type process struct {
-	running
+	testServer
 
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -49,7 +49,7 @@ type process struct {
 // start runs the function without TLS until the test ends.
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{running: running{log: &syncBuffer{}}, exited: make(chan struct{})}
+	p := &process{testServer: testServer{log: &syncBuffer{}}, exited: make(chan struct{})}
 	p.cmd = exec.Command(binary, append([]string{"--insecure", "--address=localhost:0", "--metrics-address=localhost:0"}, args...)...)
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stderr = p.log
@@ -96,7 +96,7 @@ func TestMaxRecvMessageSize(t *testing.T) {
 		want   string
 	}{
 		"Default": {
-			reason: "The largest request has 16 MiB.",
+			reason: "A request can have 16 MiB.",
 			size:   16 << 20,
 		},
 		"DefaultExceeded": {
@@ -136,12 +136,12 @@ func TestStartFails(t *testing.T) {
 		want   string
 	}{
 		"NoCredentials": {
-			reason: "Plain text needs a flag.",
+			reason: "Plain text requires --insecure.",
 			args:   []string{"--address=localhost:0"},
-			want:   "cannot serve mTLS: no --tls-certs-dir given, nor --insecure",
+			want:   "cannot serve mTLS: set --tls-certs-dir, or --insecure for development",
 		},
 		"NegativeTTL": {
-			reason: "A TTL is not negative.",
+			reason: "A TTL must not be negative.",
 			args:   []string{"--ttl=-1m", "--insecure", "--address=localhost:0", "--metrics-address="},
 			want:   "cannot serve: --ttl must not be negative: -1m0s",
 		},
@@ -165,9 +165,9 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// The function stays below memoryBound under as many callers as Crossplane has by
-// default, with the GOMEMLIMIT that it sets in a container of that size, and the
-// CPUs of a large node, which computes more responses at a time.
+// The function stays below memoryBound with as many callers as Crossplane has by
+// default. GOMEMLIMIT is the value that the function sets in a container of that size.
+// GOMAXPROCS is that of a large node, which computes more responses at a time.
 const (
 	callers     = 100
 	memoryBound = 256 << 20
@@ -216,7 +216,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// settled adds the ConfigMap that a request results in to its observed resources.
+// settled adds the composed ConfigMap to the observed resources of a request.
 func settled(req *fnv1.RunFunctionRequest) *fnv1.RunFunctionRequest {
 	spec := req.GetObserved().GetComposite().GetResource().AsMap()["spec"].(map[string]any)
 	req.Observed.Resources = map[string]*fnv1.Resource{"configmap": {

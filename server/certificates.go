@@ -13,21 +13,22 @@ import (
 	"time"
 )
 
-// Files of the directory that Crossplane mounts from the function's TLS secret.
+// The files of the directory that Crossplane mounts from the TLS secret of the
+// function.
 const (
 	certFile = "tls.crt"
 	keyFile  = "tls.key"
 	caFile   = "ca.crt"
 )
 
-// certificates are the server's key pair and the CA of its clients, in a directory
+// certificates are the key pair of the server and the CA of its clients, in a directory
 // that changes while the server runs.
 //
-// Each handshake reads them, which costs little compared with the handshake itself
-// and needs no timer and no watch, which can break when Kubernetes swaps the ..data
-// symlink. The alternative was grpc-go's pemfile provider: it reads on a timer,
-// does not report that the first read failed, and reports later errors only to
-// grpclog, which is silent by default.
+// Each handshake reads the files, which is cheap compared with the handshake itself. It
+// needs no timer, and no watch, which can break when Kubernetes replaces the ..data
+// symlink. The alternative was grpc-go's pemfile provider: it reads on a timer, does
+// not report a failed first read, and reports later errors only to grpclog, which is
+// silent by default.
 type certificates struct {
 	dir string
 	log Logger
@@ -37,7 +38,7 @@ type certificates struct {
 	failure string
 }
 
-// A keyring is one consistent content of the directory.
+// A keyring is a consistent content of the directory.
 type keyring struct {
 	files  [3][]byte
 	config *tls.Config
@@ -64,9 +65,9 @@ func (c *certificates) tlsConfig() *tls.Config {
 	}
 }
 
-// latest returns the content of the directory or, while that is missing,
-// half-written or does not match, the last good content. It logs an error once, not
-// for each handshake.
+// latest returns the content of the directory. If it is missing, incomplete or
+// inconsistent, latest returns the last good content. It logs an error once, not for
+// each handshake.
 func (c *certificates) latest() *keyring {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +133,7 @@ func (k *keyring) parse() error {
 		ClientCAs:    pool,
 		ClientAuth:   tls.RequireAndVerifyClientCert,
 		// A resumed session would accept a client that the current CA did not sign.
-		// Crossplane resumes none.
+		// Crossplane does not resume sessions.
 		SessionTicketsDisabled: true,
 	}
 	k.expiry = map[string]time.Time{certFile: firstExpiry(chain), caFile: firstExpiry(authorities)}
@@ -141,8 +142,8 @@ func (k *keyring) parse() error {
 }
 
 // parseCertificates parses each certificate of a PEM file. Unlike
-// x509.CertPool.AppendCertsFromPEM and tls.X509KeyPair it fails for a truncated
-// one, because the file is being written.
+// x509.CertPool.AppendCertsFromPEM and tls.X509KeyPair, it fails for a truncated
+// certificate, which somebody is still writing.
 func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 	var certs []*x509.Certificate
 	for {
@@ -157,7 +158,7 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 		certs, data = append(certs, cert), rest
 	}
 	if len(certs) == 0 || bytes.Contains(data, []byte("-----BEGIN")) {
-		return nil, errors.New("no certificate or an incomplete one")
+		return nil, errors.New("the file has no certificate, or an incomplete one")
 	}
 
 	return certs, nil

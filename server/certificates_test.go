@@ -24,7 +24,7 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 			},
 		},
 		"CertificateCutOff": {
-			reason: "A certificate without its end is being written.",
+			reason: "A certificate without its end is still being written.",
 			spoil:  func(t *testing.T, dir string) { cutOff(t, filepath.Join(dir, "tls.crt")) },
 		},
 		"ChainCutOff": {
@@ -39,7 +39,7 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 			spoil:  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "tls.key"), nil) },
 		},
 		"KeyMissing": {
-			reason: "A file is missing while another takes its place.",
+			reason: "A file is missing while another one replaces it.",
 			spoil:  func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "tls.key")) },
 		},
 		"CAEmpty": {
@@ -47,14 +47,14 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 			spoil:  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "ca.crt"), nil) },
 		},
 		"SecondCACutOff": {
-			reason: "A bundle of two CAs whose second is cut off would reject the clients of that one.",
+			reason: "A bundle whose second CA is cut off would reject the clients of that CA.",
 			spoil: func(t *testing.T, dir string) {
 				path := filepath.Join(dir, "ca.crt")
 				write(t, path, append(read(t, path), newCA(t).PEM[:100]...))
 			},
 		},
 		"CANotACertificate": {
-			reason: "What does not parse is no CA.",
+			reason: "A CA that cannot be parsed would reject every client.",
 			spoil: func(t *testing.T, dir string) {
 				write(t, filepath.Join(dir, "ca.crt"), []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))
 			},
@@ -84,7 +84,7 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 			newCA(t).writeServer(t, dir)
 			fixed := c.latest()
 			if fixed == good {
-				t.Errorf("%s\nlatest(): did not load the rotation once it was complete:\n%s", tc.reason, log)
+				t.Errorf("%s\nlatest(): did not load the certificates when the rotation was complete:\n%s", tc.reason, log)
 			}
 
 			tc.spoil(t, dir)
@@ -112,8 +112,9 @@ func TestCertificatesUnchanged(t *testing.T) {
 	}
 }
 
-// Kubernetes updates the volume of a secret by pointing the symlink ..data, which
-// the files go through, to another folder.
+// TestCertificatesSwappedLikeASecret replaces the certificates as Kubernetes updates
+// the volume of a Secret: the files are symlinks through ..data, which changes to
+// another folder.
 func TestCertificatesSwappedLikeASecret(t *testing.T) {
 	dir := t.TempDir()
 	newCA(t).writeSecret(t, dir, "v1")

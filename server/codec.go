@@ -5,15 +5,15 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// A request is a RunFunctionRequest, and a response a RunFunctionResponse in
-// parts, both in protobuf's wire format.
+// A request is a RunFunctionRequest, and a response the parts of a RunFunctionResponse,
+// both in the wire format of protobuf.
 type (
 	request  []byte
 	response [][]byte
 )
 
-// A codec passes the bytes of the function's messages through, and leaves other
-// messages, those of health checks, to gRPC's codec for protobuf.
+// A codec passes the messages of the function through as bytes. It leaves other
+// messages, those of health checks, to the protobuf codec of gRPC.
 type codec struct {
 	encoding.CodecV2
 }
@@ -24,7 +24,8 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	if !ok {
 		return c.CodecV2.Unmarshal(data, v)
 	}
-	// A copy, because the response shares its memory and gRPC reuses data.
+	// This copies data, because the response shares the memory of the request, and gRPC
+	// reuses data.
 	*req = data.Materialize()
 
 	return nil

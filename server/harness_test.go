@@ -26,29 +26,29 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// patience is how long a test waits for what takes milliseconds, on a machine
-// that may be busy with something else.
+// patience is how long a test waits for something that takes milliseconds on an idle
+// machine.
 const patience = 2 * time.Minute
 
-// echo returns the request as the response: its meta has the tag, and its
-// observed state becomes the desired state.
+// echo returns the request as the response: meta has the tag, and the observed state
+// becomes the desired state.
 func echo(request []byte) (fn.Response, error) {
 	half := len(request) / 2
 	return fn.Response{Parts: [][]byte{request[:half], request[half:]}}, nil
 }
 
-// A running server, in this process or in one of its own.
-type running struct {
+// A testServer is a server, in this process or in a separate one.
+type testServer struct {
 	address string
 	metrics string
 	log     *syncBuffer
-	ca      *authority // With mTLS.
+	ca      *authority // Nil without mTLS.
 	stop    context.CancelFunc
 	done    <-chan error
 }
 
-// serve serves the function with mTLS at free ports until the test ends.
-func serve(t *testing.T, respond Responder, tm times) *running {
+// serve serves the function with mTLS on free ports until the test ends.
+func serve(t *testing.T, respond Responder, tm times) *testServer {
 	t.Helper()
 	dir := t.TempDir()
 	ca := newCA(t)
@@ -60,14 +60,14 @@ func serve(t *testing.T, respond Responder, tm times) *running {
 }
 
 // serveFrom is serve with certificates from dir.
-func serveFrom(t *testing.T, dir string, respond Responder, tm times) *running {
+func serveFrom(t *testing.T, dir string, respond Responder, tm times) *testServer {
 	t.Helper()
 	if tm.idle == 0 {
 		tm.idle = patience
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	r := &running{log: &syncBuffer{}, stop: cancel, done: done}
+	r := &testServer{log: &syncBuffer{}, stop: cancel, done: done}
 	go func() {
 		done <- run(ctx, respond, NewLogger(r.log, true), Options{
 			Network:            "tcp",
@@ -84,7 +84,7 @@ func serveFrom(t *testing.T, dir string, respond Responder, tm times) *running {
 }
 
 // listening waits until the server listens, and reads the addresses from its log.
-func (r *running) listening(t *testing.T) {
+func (r *testServer) listening(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -96,17 +96,17 @@ func (r *running) listening(t *testing.T) {
 }
 
 // creds returns the credentials of a client that the server trusts.
-func (r *running) creds(t *testing.T) credentials.TransportCredentials {
+func (r *testServer) creds(t *testing.T) credentials.TransportCredentials {
 	t.Helper()
 	return credentials.NewTLS(r.client(t))
 }
 
-func (r *running) client(t *testing.T) *tls.Config {
+func (r *testServer) client(t *testing.T) *tls.Config {
 	t.Helper()
 	return r.ca.client(t, r.ca, time.Now().Add(time.Hour))
 }
 
-// dial connects as Crossplane does.
+// dial connects as Crossplane does:
 // https://github.com/crossplane/crossplane/blob/v2.4.0/internal/xfn/function_runner.go
 func dial(t *testing.T, target string, creds credentials.TransportCredentials, o ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
@@ -134,7 +134,8 @@ func call(conn *grpc.ClientConn, req *fnv1.RunFunctionRequest, o ...grpc.CallOpt
 	return rsp, err
 }
 
-// tryCall calls on a new connection, and fails at once when that fails.
+// tryCall calls the function on a new connection, and fails at once if it cannot
+// connect.
 func tryCall(t *testing.T, address string, creds credentials.TransportCredentials) error {
 	t.Helper()
 	_, err := call(dial(t, address, creds), newRequest("try", 10), grpc.WaitForReady(false))
@@ -143,7 +144,7 @@ func tryCall(t *testing.T, address string, creds credentials.TransportCredential
 }
 
 // get returns the status code and the body at a path of the metrics port.
-func (r *running) get(t *testing.T, path string) (int, string) {
+func (r *testServer) get(t *testing.T, path string) (int, string) {
 	t.Helper()
 	rsp, err := http.Get("http://" + r.metrics + path)
 	if err != nil {
@@ -159,7 +160,7 @@ func (r *running) get(t *testing.T, path string) (int, string) {
 }
 
 // metric returns the value of a sample.
-func (r *running) metric(t *testing.T, sample string) float64 {
+func (r *testServer) metric(t *testing.T, sample string) float64 {
 	t.Helper()
 	_, text := r.get(t, "/metrics")
 	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(sample) + ` (.*)$`).FindStringSubmatch(text)
@@ -184,7 +185,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("not in time: %s", what)
 }
 
-// newRequest returns a request for a MarkdownView whose text has about that many bytes.
+// newRequest returns a request for a MarkdownView with about size bytes of text.
 func newRequest(name string, size int) *fnv1.RunFunctionRequest {
 	markdowns := map[string]any{"SUMMARY.md": "# Summary\n\n- [Chapter](chapter0.md)\n"}
 	for i := 0; i*2000 < size; i++ {
@@ -211,7 +212,7 @@ func object(fields map[string]any) *structpb.Struct {
 	return s
 }
 
-// A load calls the function from several goroutines until it ends.
+// A load calls the function from several goroutines until it is stopped.
 type load struct {
 	stop    atomic.Bool
 	calls   atomic.Int64
@@ -241,8 +242,8 @@ func startLoad(t *testing.T, conn *grpc.ClientConn, callers int, req *fnv1.RunFu
 	return l
 }
 
-// callEncoded sends an encoded request and does not decode the response, to save
-// CPU for the server.
+// callEncoded sends an encoded request and does not decode the response, which leaves
+// more CPU for the server.
 func callEncoded(conn *grpc.ClientConn, req []byte, tag string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -250,7 +251,7 @@ func callEncoded(conn *grpc.ClientConn, req []byte, tag string) error {
 	if err := conn.Invoke(ctx, fnv1.FunctionRunnerService_RunFunction_FullMethodName, &req, &rsp, grpc.ForceCodec(encoded{})); err != nil {
 		return err
 	}
-	// The tag is in the first field of a response.
+	// The response begins with the tag.
 	if !bytes.Contains(rsp[:min(len(rsp), 100)], []byte(tag)) {
 		return fmt.Errorf("response of %d bytes is not for %q", len(rsp), tag)
 	}
@@ -265,7 +266,7 @@ func (encoded) Name() string                       { return "proto" }
 func (encoded) Marshal(v any) ([]byte, error)      { return *v.(*[]byte), nil }
 func (encoded) Unmarshal(data []byte, v any) error { *v.(*[]byte) = bytes.Clone(data); return nil }
 
-// more waits for that many more responses.
+// more waits for more responses.
 func (l *load) more(t *testing.T, calls int64) {
 	t.Helper()
 	target := l.calls.Load() + calls
@@ -284,7 +285,7 @@ func (l *load) mustNotFail(t *testing.T) {
 	}
 }
 
-// end ends the load, and fails the test if a call failed.
+// end stops the load, and fails the test if a call failed.
 func (l *load) end(t *testing.T) {
 	t.Helper()
 	l.stop.Store(true)
@@ -312,7 +313,7 @@ func (b *syncBuffer) String() string {
 	return b.buf.String()
 }
 
-// await waits for the message and returns its line of the log.
+// await waits for a message and returns its log entry.
 func (b *syncBuffer) await(t *testing.T, message string) map[string]any {
 	t.Helper()
 	var entry map[string]any

@@ -8,8 +8,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// metrics are the metrics of the server. docs/metrics.md describes each of them, and
-// a test compares the two.
+// metrics are the metrics of the server. docs/metrics.md describes each of them, which
+// a test checks.
 type metrics struct {
 	registry *prometheus.Registry
 	grpc     *grpcprometheus.ServerMetrics
@@ -50,9 +50,8 @@ func (m *metrics) count(results []fn.Result) {
 	}
 }
 
-// watch registers the expiry of the certificates. Each scrape reads the directory,
-// so that the server loads a rotation, or logs its failure, even if no client
-// connects.
+// watch registers the expiry of the certificates. Each scrape reads the directory, so
+// the server loads new certificates, or logs an error, even if no client connects.
 func (m *metrics) watch(c *certificates) {
 	for _, file := range []string{certFile, caFile} {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -14,8 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// docs/metrics.md has a row for each metric that a server with mTLS exposes, and
-// for no other, except for those of the Go runtime and the process.
+// TestMetricsAreDocumented checks that docs/metrics.md has a row for each metric of a
+// server with mTLS, and for no other, except for the metrics of the Go runtime and the
+// process.
 func TestMetricsAreDocumented(t *testing.T) {
 	r := serve(t, echo, times{})
 	doc, err := os.ReadFile("../docs/metrics.md")
@@ -28,8 +29,9 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 }
 
-// Idle connections to the metrics port do not exhaust memory: their number is
-// limited, and the next one is served when one of them closes.
+// TestMetricsConnectionLimit checks that idle connections to the metrics port do not
+// exhaust memory: their number is limited, and the next connection is served when one
+// of them closes.
 func TestMetricsConnectionLimit(t *testing.T) {
 	r := serve(t, echo, times{})
 	var idle []net.Conn
@@ -63,7 +65,7 @@ func TestMetricsIdleTimeout(t *testing.T) {
 }
 
 // connect opens a connection to the metrics port.
-func (r *running) connect(t *testing.T) net.Conn {
+func (r *testServer) connect(t *testing.T) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", r.metrics)
 	if err != nil {
@@ -92,7 +94,7 @@ func livez(conn net.Conn, timeout time.Duration) error {
 	return err
 }
 
-// A metric as the table has it.
+// A metric is a row of the table.
 type metric struct{ Type, Labels, Meaning string }
 
 // documented reads the rows of the table whose first cell names a metric.
@@ -110,7 +112,8 @@ func documented(doc string) map[string]metric {
 	return rows
 }
 
-// exposed reads name, type, labels and help from the text that Prometheus reads.
+// exposed reads the name, type, labels and help of each metric from the text format of
+// Prometheus.
 func exposed(text string) map[string]metric {
 	rows := map[string]metric{}
 	for _, line := range strings.Split(text, "\n") {

@@ -15,16 +15,17 @@ import (
 	"time"
 )
 
-// An authority is a CA that signs certificates, like the one that Crossplane makes when installed.
+// An authority is a CA that signs certificates, like the one that Crossplane creates
+// when it is installed.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 
-	// PEM is the certificate as a file holds it.
+	// PEM is the certificate in PEM format.
 	PEM []byte
 }
 
-// newCA makes a CA.
+// newCA creates a CA.
 func newCA(t *testing.T) *authority {
 	t.Helper()
 	template := newTemplate(t, "ca", time.Now().Add(time.Hour))
@@ -44,8 +45,8 @@ func newCA(t *testing.T) *authority {
 	return &authority{cert: cert, key: key, PEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
 }
 
-// issue signs a certificate for a server at localhost, or for a client of that
-// name, and returns it and its key as PEM.
+// issue signs a certificate for a server at localhost or for a client, with a common
+// name. It returns the certificate and its key as PEM.
 func (ca *authority) issue(t *testing.T, name string, expiry time.Time) (cert, key []byte) {
 	t.Helper()
 	template := newTemplate(t, name, expiry)
@@ -65,7 +66,7 @@ func (ca *authority) issue(t *testing.T, name string, expiry time.Time) (cert, k
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
 }
 
-// writeServer writes tls.crt, tls.key and ca.crt of a new server certificate.
+// writeServer writes the tls.crt, tls.key and ca.crt of a new server certificate.
 func (ca *authority) writeServer(t *testing.T, dir string) {
 	t.Helper()
 	cert, key := ca.issue(t, "server", time.Now().Add(time.Hour))
@@ -74,9 +75,9 @@ func (ca *authority) writeServer(t *testing.T, dir string) {
 	}
 }
 
-// writeSecret writes a new server certificate the way kubelet does with the
-// volume of a secret: into a folder of that version, to which a symlink ..data is
-// then pointed in one step; the files themselves are symlinks through it.
+// writeSecret writes a new server certificate as the kubelet writes the volume of a
+// Secret: into a folder for the version, to which the symlink ..data is then changed in
+// one step. The files themselves are symlinks through ..data.
 func (ca *authority) writeSecret(t *testing.T, dir, version string) {
 	t.Helper()
 	if err := os.Mkdir(filepath.Join(dir, version), 0o700); err != nil {
@@ -94,8 +95,8 @@ func (ca *authority) writeSecret(t *testing.T, dir, version string) {
 	}
 }
 
-// client returns how a client with a new certificate of that expiry speaks to a
-// server whose certificate server signed.
+// client returns the TLS configuration of a client with a new certificate, for a server
+// whose certificate the CA server signed.
 func (ca *authority) client(t *testing.T, server *authority, expiry time.Time) *tls.Config {
 	t.Helper()
 	cert, key := ca.issue(t, "client", expiry)

@@ -1,7 +1,7 @@
-// Package server serves the function for production: it reloads certificates,
-// fails no call when it stops, bounds memory, and has probes and metrics. The
-// Serve of function-sdk-go has none of these but metrics. The package passes
-// requests and responses through as bytes, and does not know what is in them.
+// Package server serves the function in production: it reloads certificates, fails no
+// call when it stops, limits memory, and has probes and metrics. Serve of
+// function-sdk-go has only metrics. The package passes requests and responses through
+// as bytes, without decoding them.
 package server
 
 import (
@@ -30,16 +30,16 @@ import (
 
 // Options configure the server.
 type Options struct {
-	// Network and Address to listen on, as net.Listen takes them.
+	// Network and Address are the arguments of net.Listen.
 	Network string
 	Address string
 
-	// TLSCertsDir holds tls.crt, tls.key, and the ca.crt of clients.
+	// TLSCertsDir has tls.crt, tls.key, and the ca.crt of clients.
 	TLSCertsDir string
 
-	// Insecure serves plain text to every client. It is for development: Crossplane
-	// always uses mTLS. A metrics address that is in use is then a warning, because
-	// another function may have the port.
+	// Insecure serves plain text to every client, for development: Crossplane always
+	// uses mTLS. It also makes a metrics address that is in use a warning, because
+	// another function may use the port.
 	Insecure bool
 
 	// MaxRecvMessageSize is the size in MiB of the largest request.
@@ -51,25 +51,25 @@ type Options struct {
 }
 
 const (
-	// maxRequestSize in MiB is the largest message of protobuf.
+	// maxRequestSize is the size in MiB of the largest message of protobuf.
 	maxRequestSize = 2047
 
-	// window is the number of bytes that gRPC reads of a request that waits for a
-	// slot: the smallest that gRPC accepts.
+	// window is how many bytes gRPC reads of a request that waits for a slot: the
+	// minimum of gRPC.
 	window = 64 << 10
 
-	// maxConnections is the number of connections to the metrics port, which needs
-	// no certificate. kubelet and Prometheus use a few.
+	// maxConnections is the maximum number of connections to the metrics port, which
+	// requires no certificate. The kubelet and Prometheus use a few.
 	maxConnections = 256
 )
 
-// requestSlots returns how many requests the server reads and handles at a time,
-// for a memory limit in bytes and a request size in MiB. Crossplane sends up to 100
-// at once by default.
+// requestSlots returns how many requests the server reads and handles at a time, for a
+// memory limit in bytes and a request size in MiB. Crossplane sends up to 100 at a time
+// by default.
 //
-// A request takes three times its size: in the frames of HTTP/2, as one slice, and
-// as the slices of earlier requests that the garbage collector has not yet freed.
-// More than two requests per CPU only wait for each other.
+// A request takes three times its size: in the frames of HTTP/2, as one slice, and as
+// slices of earlier requests that the garbage collector has not freed yet. More than
+// two requests per CPU would only wait for each other.
 func requestSlots(limit int64, maxRequest int) int {
 	fit := int(limit / (3 * int64(maxRequest) << 20))
 	return max(1, min(fit, 2*runtime.GOMAXPROCS(0)))
@@ -77,27 +77,27 @@ func requestSlots(limit int64, maxRequest int) int {
 
 // times are durations that tests shorten.
 type times struct {
-	// drain is how long the server still serves after SIGTERM, so that
-	// clients find its successor: Crossplane resolves the name again only when a
-	// connection closes, and at most every 30 seconds. It is longer than the 5
-	// seconds for which CoreDNS caches.
+	// drain is how long the server keeps serving after SIGTERM, so that clients find
+	// its successor: Crossplane resolves the name again only when a connection closes,
+	// and at most every 30 seconds. It is longer than the 5 seconds for which CoreDNS
+	// caches.
 	drain time.Duration
 
-	// grace is how long running calls may then take. Together with drain it is
-	// below the 30 seconds that Kubernetes gives a pod by default.
+	// grace is how long running calls can take after that. Together with drain it is
+	// shorter than the 30 seconds that Kubernetes gives a pod by default.
 	grace time.Duration
 
 	// idle is how long a connection to the metrics port stays open between requests.
 	idle time.Duration
 
-	// connectionAge is how long a connection stays open before the client has to
-	// open a new one, which fails no call. The client then finds new replicas, and
-	// both sides verify the current certificates.
+	// connectionAge is how long a connection stays open before the client must open a
+	// new one, which fails no call. The client then finds new replicas, and both sides
+	// verify the current certificates.
 	connectionAge time.Duration
 }
 
-// Run serves the function until the context is done, and then until running calls
-// have ended. It returns nil when the context is done.
+// Run serves the function until the context is done and running calls have ended, and
+// then returns nil.
 func Run(ctx context.Context, respond Responder, log Logger, o Options) error {
 	t := times{drain: 6 * time.Second, grace: 20 * time.Second, connectionAge: 10 * time.Minute, idle: 10 * time.Second}
 	if o.Insecure {
@@ -107,15 +107,15 @@ func Run(ctx context.Context, respond Responder, log Logger, o Options) error {
 	return run(ctx, respond, log, o, t)
 }
 
-// gcPercent is how much the heap may grow before garbage is collected, in percent
-// of what is in use. Little outlives a call, and the slots bound what is in use:
-// with Go's 100 a small call would spend a fifth of its time on collections of the
-// same few megabytes. The memory limit is kept all the same.
+// gcPercent is how much the heap can grow before the garbage collector runs, in percent
+// of the live heap. Few objects outlive a call, and the slots limit the live heap: with
+// the default of Go, 100, a small call would spend a fifth of its time on collections
+// of the same few megabytes. The memory limit still applies.
 const gcPercent = 250
 
 func run(ctx context.Context, respond Responder, log Logger, o Options, t times) error {
 	if o.MaxRecvMessageSize < 1 || o.MaxRecvMessageSize > maxRequestSize {
-		return fmt.Errorf("cannot accept requests: --max-recv-message-size is %d, must be from 1 to %d MiB", o.MaxRecvMessageSize, maxRequestSize)
+		return fmt.Errorf("cannot accept requests: --max-recv-message-size must be from 1 to %[2]d MiB, not %[1]d", o.MaxRecvMessageSize, maxRequestSize)
 	}
 	limit, err := memlimit.Set(memlimit.WithRatio(0.8))
 	if err != nil {
@@ -134,11 +134,11 @@ func run(ctx context.Context, respond Responder, log Logger, o Options, t times)
 	if err != nil {
 		return fmt.Errorf("cannot listen for calls: %w", err)
 	}
-	defer lis.Close() //nolint:errcheck // Serving closes it as well.
+	defer lis.Close() //nolint:errcheck // srv.Serve closes it as well.
 
 	h := health.NewServer()
 	srv := newGRPC(respond, m, h, o.MaxRecvMessageSize, requestSlots(limit, o.MaxRecvMessageSize), grpc.Creds(creds),
-		// A client that is gone must not keep its slots until TCP gives up.
+		// A client that has disappeared must not keep its slots until TCP times out.
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: t.connectionAge, Time: 30 * time.Second}))
 	failed := make(chan error, 2)
 
@@ -169,8 +169,7 @@ func run(ctx context.Context, respond Responder, log Logger, o Options, t times)
 	return nil
 }
 
-// listenMetrics returns the listener for metrics and probes, or nil if there is
-// none.
+// listenMetrics returns the listener for metrics and probes, or nil if there is none.
 func listenMetrics(o Options, log Logger) (net.Listener, error) {
 	if o.MetricsAddress == "" {
 		return nil, nil
@@ -187,7 +186,7 @@ func listenMetrics(o Options, log Logger) (net.Listener, error) {
 	return netutil.LimitListener(lis, maxConnections), nil
 }
 
-// stop rejects new calls and waits for running ones, for the grace period at most.
+// stop rejects new calls and waits for running ones, at most for the grace period.
 func stop(srv *grpc.Server, log Logger, grace time.Duration) {
 	done := make(chan struct{})
 	go func() {
@@ -208,7 +207,7 @@ func transportCredentials(o Options, log Logger, m *metrics) (credentials.Transp
 		return insecure.NewCredentials(), nil
 	}
 	if o.TLSCertsDir == "" {
-		return nil, errors.New("cannot serve mTLS: no --tls-certs-dir given, nor --insecure")
+		return nil, errors.New("cannot serve mTLS: set --tls-certs-dir, or --insecure for development")
 	}
 	c, err := loadCertificates(o.TLSCertsDir, log)
 	if err != nil {
@@ -222,8 +221,8 @@ func transportCredentials(o Options, log Logger, m *metrics) (credentials.Transp
 func newGRPC(respond Responder, m *metrics, h healthv1.HealthServer, maxRequest, slots int, o ...grpc.ServerOption) *grpc.Server {
 	srv := grpc.NewServer(append(o,
 		grpc.MaxRecvMsgSize(maxRequest<<20),
-		// With gRPC's dynamic windows, requests that wait for a slot are read into
-		// memory. The window of a connection holds those of 256 waiting requests.
+		// With dynamic windows, gRPC would read requests that wait for a slot into
+		// memory. The window of a connection is that of 256 waiting requests.
 		grpc.StaticStreamWindowSize(window),
 		grpc.StaticConnWindowSize(256*window),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
@@ -238,8 +237,8 @@ func newGRPC(respond Responder, m *metrics, h healthv1.HealthServer, maxRequest,
 	return srv
 }
 
-// newHTTP returns the HTTP server for Prometheus, and for the probes of kubelet,
-// which has no client certificate for gRPC's health service.
+// newHTTP returns the HTTP server for Prometheus, and for the probes of the kubelet,
+// which has no client certificate for the health service of gRPC.
 func newHTTP(m *metrics, h healthv1.HealthServer, idle time.Duration) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 8}))

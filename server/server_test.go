@@ -85,7 +85,8 @@ func TestMutualTLS(t *testing.T) {
 	}
 }
 
-// A resumed session would be accepted with a certificate of a former CA.
+// TestNoSessionIsResumed checks that the server resumes no session: it would accept a
+// certificate of an earlier CA.
 func TestNoSessionIsResumed(t *testing.T) {
 	r := serve(t, echo, times{})
 	client := r.client(t)
@@ -106,7 +107,7 @@ func TestNoSessionIsResumed(t *testing.T) {
 	}
 }
 
-// Certificates and CA are replaced during calls, the way kubelet does it.
+// TestRotation replaces the certificates and the CA during calls, as the kubelet does.
 func TestRotation(t *testing.T) {
 	dir := t.TempDir()
 	before, after := newCA(t), newCA(t)
@@ -123,15 +124,15 @@ func TestRotation(t *testing.T) {
 
 	after.writeSecret(t, dir, "after")
 	if err := tryCall(t, r.address, clientAfter); err != nil {
-		t.Errorf("a client of the new CA after the rotation: %v", err)
+		t.Errorf("call of a client of the new CA after the rotation: %v", err)
 	}
 	if err := tryCall(t, r.address, clientBefore); err == nil {
-		t.Error("the server accepted a new connection of the old CA after the rotation")
+		t.Error("the server accepted a new client of the old CA after the rotation")
 	}
 
 	write(t, filepath.Join(dir, "after", "tls.key"), nil)
 	if err := tryCall(t, r.address, clientAfter); err != nil {
-		t.Errorf("a client during a half-written rotation: %v", err)
+		t.Errorf("call of a client while files are incomplete: %v", err)
 	}
 	r.log.await(t, "Cannot load rotated TLS certificates, keeping the last good ones")
 	l.more(t, 20)
@@ -196,7 +197,7 @@ func TestStopEndsACallThatHangs(t *testing.T) {
 	r.log.await(t, "Stopped with calls still running")
 }
 
-// While the server drains, it is not ready, and serves clients that do not know yet.
+// TestDrain checks that a draining server is not ready, but still serves clients.
 func TestDrain(t *testing.T) {
 	r := serve(t, echo, times{drain: 3 * time.Second, grace: patience})
 	health := healthv1.NewHealthClient(dial(t, r.address, r.creds(t)))
@@ -222,14 +223,14 @@ func TestDrain(t *testing.T) {
 	})
 	check("drains", "NOT_SERVING", http.StatusServiceUnavailable)
 	if err := tryCall(t, r.address, r.creds(t)); err != nil {
-		t.Errorf("a new client while the server drains: %v", err)
+		t.Errorf("call of a new client while the server drains: %v", err)
 	}
 	if err := <-r.done; err != nil {
 		t.Errorf("run(...): %v", err)
 	}
 }
 
-// Two servers are replaced one after the other during calls.
+// TestRollingPairFailsNoCall replaces two servers, one after the other, during calls.
 func TestRollingPairFailsNoCall(t *testing.T) {
 	dir := t.TempDir()
 	ca := newCA(t)
@@ -243,7 +244,7 @@ func TestRollingPairFailsNoCall(t *testing.T) {
 	l := startLoad(t, dial(t, "function:///", creds, grpc.WithResolvers(dns)), 8, newRequest("rolling", 10_000))
 	l.more(t, 100)
 
-	// DNS has a successor while the first drains.
+	// The DNS has a third server while the first one drains.
 	one.stop()
 	one.log.await(t, "Stopping")
 	three := serveFrom(t, dir, echo, tm)
@@ -253,7 +254,7 @@ func TestRollingPairFailsNoCall(t *testing.T) {
 	}
 	l.more(t, 100)
 
-	// DNS still has the second when it is gone.
+	// The DNS still has the second server after it has stopped.
 	two.stop()
 	if err := <-two.done; err != nil {
 		t.Errorf("run(...) of the second server: %v", err)
@@ -264,7 +265,7 @@ func TestRollingPairFailsNoCall(t *testing.T) {
 	l.end(t)
 }
 
-func addresses(servers ...*running) resolver.State {
+func addresses(servers ...*testServer) resolver.State {
 	s := resolver.State{}
 	for _, r := range servers {
 		s.Endpoints = append(s.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: r.address, ServerName: "localhost"}}})
@@ -273,7 +274,8 @@ func addresses(servers ...*running) resolver.State {
 	return s
 }
 
-// A connection that reaches its maximum age is replaced during calls.
+// TestConnectionAge checks that calls succeed while connections that have reached their
+// maximum age are replaced.
 func TestConnectionAge(t *testing.T) {
 	r := serve(t, echo, times{connectionAge: 20 * time.Millisecond})
 	conn := dial(t, r.address, r.creds(t))
@@ -304,9 +306,9 @@ func TestRunFails(t *testing.T) {
 		want    string
 	}{
 		"NoCredentials": {
-			reason:  "Plain text needs a flag.",
+			reason:  "Plain text requires --insecure.",
 			options: Options{},
-			want:    "cannot serve mTLS: no --tls-certs-dir given, nor --insecure",
+			want:    "cannot serve mTLS: set --tls-certs-dir, or --insecure for development",
 		},
 		"NoCertificates": {
 			reason:  "Without certificates no call can succeed.",
@@ -319,14 +321,14 @@ func TestRunFails(t *testing.T) {
 			want:    "cannot listen for calls: listen tcp " + taken.Addr().String() + ": bind: address already in use",
 		},
 		"MetricsAddressTaken": {
-			reason:  "In production, metrics and probes that nobody can reach are an error.",
+			reason:  "With mTLS, a metrics address that is in use is an error.",
 			options: Options{TLSCertsDir: dir, Network: "tcp", Address: "localhost:0", MetricsAddress: taken.Addr().String()},
 			want:    "cannot listen for metrics: listen tcp " + taken.Addr().String() + ": bind: address already in use",
 		},
 		"NoRequestSize": {
 			reason:  "A limit below 1 MiB rejects every request.",
 			options: Options{Insecure: true, Network: "tcp", Address: "localhost:0", MaxRecvMessageSize: -1},
-			want:    "cannot accept requests: --max-recv-message-size is -1, must be from 1 to 2047 MiB",
+			want:    "cannot accept requests: --max-recv-message-size must be from 1 to 2047 MiB, not -1",
 		},
 	}
 	for name, tc := range cases {
@@ -357,7 +359,7 @@ func TestInsecure(t *testing.T) {
 		warns          bool
 	}{
 		"NoMetricsAddress":    {reason: "An empty address turns metrics off."},
-		"MetricsAddressTaken": {reason: "In development another function may have the port.", metricsAddress: taken.Addr().String(), warns: true},
+		"MetricsAddressTaken": {reason: "With --insecure, a metrics address that is in use is a warning.", metricsAddress: taken.Addr().String(), warns: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -10,28 +10,28 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// The services under which Crossplane calls a function. Up to v1.16 it calls
-// v1beta1, whose messages are the same on the wire.
+// The services under which Crossplane calls a function. Crossplane up to v1.16 calls
+// v1beta1, whose messages have the same wire format.
 const (
 	serviceV1      = "apiextensions.fn.proto.v1.FunctionRunnerService"
 	serviceV1Beta1 = "apiextensions.fn.proto.v1beta1.FunctionRunnerService"
 )
 
-// A Responder returns the response to a RunFunctionRequest in protobuf's wire
-// format, like fn.Function.Respond.
+// A Responder returns the response to a RunFunctionRequest in the wire format of
+// protobuf, like fn.Function.Respond.
 type Responder func(request []byte) (fn.Response, error)
 
-// A service is the function as gRPC calls it.
+// A service is the gRPC service of the function.
 type service struct {
 	respond Responder
 	metrics *metrics
 
-	// slots has room for the requests that are in memory at a time.
+	// slots has an element for each request that is in memory.
 	slots chan struct{}
 }
 
-// register makes the server call the service under the name, as generated code
-// does, but for the messages, which stay encoded.
+// register registers the service under a name, as generated code does, except that
+// messages stay encoded.
 func (s *service) register(srv grpc.ServiceRegistrar, name string) {
 	srv.RegisterService(&grpc.ServiceDesc{
 		ServiceName: name,
@@ -40,8 +40,8 @@ func (s *service) register(srv grpc.ServiceRegistrar, name string) {
 	}, s)
 }
 
-// handle handles a call. It reads the request inside the interceptor, so that
-// the metrics count requests that are too large.
+// handle handles a call. It reads the request inside the interceptor, so that the
+// metrics include requests that are too large.
 func (s *service) handle(_ any, ctx context.Context, receive func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) { //nolint:revive // gRPC sets the signature.
 	method, _ := grpc.Method(ctx)
 	info := &grpc.UnaryServerInfo{Server: s, FullMethod: method}

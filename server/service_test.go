@@ -23,7 +23,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// Crossplane up to v1.16 calls v1beta1.
+// TestVersions calls both versions of the service: Crossplane up to v1.16 calls
+// v1beta1.
 func TestVersions(t *testing.T) {
 	r := serve(t, echo, times{})
 	conn := dial(t, r.address, r.creds(t))
@@ -120,8 +121,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A call beyond those in memory waits, without its request being read, and health
-// checks do not.
+// TestCallsWaitForASlot checks that a call waits while all slots are in use, without
+// its request being read, and that health checks do not wait.
 func TestCallsWaitForASlot(t *testing.T) {
 	slots := requestSlots(debug.SetMemoryLimit(-1), 1)
 	entered, release := make(chan struct{}, 10*slots), make(chan struct{})
@@ -140,13 +141,13 @@ func TestCallsWaitForASlot(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := fnv1.NewFunctionRunnerServiceClient(conn).RunFunction(ctx, newRequest("late", 10)); status.Code(err) != codes.DeadlineExceeded {
-		t.Errorf("RunFunction(...) while all slots are taken: want DeadlineExceeded, got %v", err)
+		t.Errorf("RunFunction(...) while all slots are in use: want DeadlineExceeded, got %v", err)
 	}
 	if rsp, err := healthv1.NewHealthClient(conn).Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil || rsp.GetStatus() != healthv1.HealthCheckResponse_SERVING {
-		t.Errorf("Check(...) while all slots are taken: want SERVING, got %v, %v", rsp, err)
+		t.Errorf("Check(...) while all slots are in use: want SERVING, got %v, %v", rsp, err)
 	}
 	if n := len(entered); n != 0 {
-		t.Errorf("calls beyond the %d slots: want 0, got %d", slots, n)
+		t.Errorf("calls in addition to the %d slots: want 0, got %d", slots, n)
 	}
 	close(release)
 	l.end(t)
@@ -163,9 +164,9 @@ func TestRequestSlots(t *testing.T) {
 		maxRequest int
 		want       int
 	}{
-		"Container":    {reason: "What fits in 80 % of 256 MiB.", limit: 204 << 20, maxRequest: 16, want: 4},
-		"LargeRequest": {reason: "One request is always read.", limit: 204 << 20, maxRequest: 2047, want: 1},
-		"NoLimit":      {reason: "Without a limit, two for each CPU.", limit: math.MaxInt64, maxRequest: 16, want: 16},
+		"Container":    {reason: "As many as fit into 80 % of 256 MiB.", limit: 204 << 20, maxRequest: 16, want: 4},
+		"LargeRequest": {reason: "There is always one slot.", limit: 204 << 20, maxRequest: 2047, want: 1},
+		"NoLimit":      {reason: "Without a limit, there are two slots for each CPU.", limit: math.MaxInt64, maxRequest: 16, want: 16},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -176,7 +177,7 @@ func TestRequestSlots(t *testing.T) {
 	}
 }
 
-// sized returns a request of exactly that many bytes.
+// sized returns a request of exactly size bytes.
 func sized(t *testing.T, size int) *fnv1.RunFunctionRequest {
 	t.Helper()
 	req := &fnv1.RunFunctionRequest{Meta: &fnv1.RequestMeta{}, Context: object(map[string]any{"a": ""})}
@@ -188,7 +189,7 @@ func sized(t *testing.T, size int) *fnv1.RunFunctionRequest {
 	return req
 }
 
-// convert copies a message into one of another version, the way the wire does.
+// convert copies a message into one of another version by its wire format.
 func convert(t *testing.T, from, to proto.Message) {
 	t.Helper()
 	b, err := proto.Marshal(from)

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// TestSoak runs for the duration in SOAK: memory stays below its bound
-// and does not grow. The first tenth of the time is for pools and the garbage
-// collector to find their size.
+// TestSoak runs for the duration in SOAK, and checks that memory stays below its bound
+// and does not grow. It ignores the first tenth of the time, in which pools and the
+// heap reach their size.
 func TestSoak(t *testing.T) {
 	duration, err := time.ParseDuration(os.Getenv("SOAK"))
 	if err != nil {

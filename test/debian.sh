@@ -1,15 +1,13 @@
 #!/bin/sh
 # debian.sh SUITE PACKAGE...
 #
-# Puts packages of a Debian suite (trixie, sid) and everything they need into
+# Unpacks packages of a Debian suite (trixie, sid) and their dependencies into
 # .bin/PACKAGE-SUITE, a root directory named after the first package, and prints that
-# directory. It installs nothing and needs no root: the packages come from the mirror
-# that the machine's own apt uses. MIRROR=URL names another one, for a machine that is
-# not Debian.
+# directory. It installs nothing and does not need root. The packages come from the
+# mirror of this machine's apt, or from MIRROR=URL, for a machine that is not Debian.
 #
-# Run mdBook with "unshare --map-root-user --root=DIRECTORY mdbook": Debian's mdBook
-# 0.5 reads icons from /usr/share, so that running it through its own ld.so is not
-# enough.
+# Run mdBook with "unshare --map-root-user --root=DIRECTORY mdbook": mdBook 0.5 of Debian
+# reads icons from /usr/share, so running it with its own ld.so is not enough.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -23,7 +21,7 @@ fail() {
 	exit 1
 }
 
-# An apt for a system in which nothing is installed.
+# apt for a system without installed packages.
 apt() {
 	apt-get -qq -o APT::Sandbox::User=root -o Acquire::Languages=none \
 		-o Dir::Etc::SourceList="$tmp/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
@@ -32,12 +30,12 @@ apt() {
 }
 
 if [ ! -d "$root" ]; then
-	command -v apt-get >/dev/null || fail "it needs apt, to get the packages of Debian"
-	[ -e $keyring ] || fail "it needs the package debian-archive-keyring"
-	# Of Debian itself, not of its security updates, which have other suites.
+	command -v apt-get >/dev/null || fail "apt is required"
+	[ -e $keyring ] || fail "the package debian-archive-keyring is required"
+	# The mirror of Debian itself: security updates have other suites.
 	# shellcheck disable=SC2016 # The variables are apt's.
 	mirror=${MIRROR:-$(apt-get indextargets --format '$(SITE) $(LABEL) $(REPO_URI)' 'Created-By: Packages' | awk '$2 == "Debian" { print $3; exit }')}
-	[ "$mirror" ] || fail "apt knows no mirror of Debian: run \"apt-get update\", or set MIRROR to one"
+	[ "$mirror" ] || fail "apt has no mirror of Debian: run \"apt-get update\", or set MIRROR"
 
 	mkdir -p .bin
 	tmp=$(mktemp -d .bin/debian.XXXXXX)
@@ -53,9 +51,9 @@ if [ ! -d "$root" ]; then
 	for package in "$tmp"/apt/archives/*.deb; do
 		dpkg-deb --extract "$package" "$tmp/root"
 	done
-	# mktemp made the folder for one user alone.
+	# mktemp created the folder for one user only.
 	chmod 755 "$tmp/root"
-	# Another run may have been faster.
+	# Another run may have created the directory meanwhile.
 	mv -T "$tmp/root" "$root" 2>/dev/null || [ -d "$root" ]
 fi
 echo "$root"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # microbench.sh BASE ROUNDS BENCHTIME
 #
-# Compares the micro-benchmarks of package fn with those at the commit BASE. They
-# take turns, so that a busy machine slows both.
+# Compares the benchmarks of package fn with those at the commit BASE. They run in turn,
+# so a busy machine affects both.
 set -eu
 
 cd "$(dirname "$0")/.."

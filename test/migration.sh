@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the commands of docs/migration.md on what the controller of the kubebuilder
-# tutorial composes, and fails if the Service has no ready pod in the meantime:
+# Runs the commands of docs/migration.md on the resources that the controller of the
+# Kubebuilder tutorial creates, and fails if the Service has no ready pod at any time:
 # https://github.com/zoetrope/kubebuilder-training/blob/c5db55746a6d0e47c4387d40e0fca34f7e1b1b63/codes/50_completed/internal/controller/markdownview_controller.go
 set -eu
 
@@ -93,7 +93,7 @@ EOF
 kubectl rollout status deployment/viewer-handbook --timeout=2m
 address=$(kubectl get service viewer-handbook -o jsonpath='{.spec.clusterIP}')
 
-# Writes a line with the ready pods, or an empty one, over and over.
+# Writes a line with the names of the ready pods in a loop. Without any, it is empty.
 while :; do
 	kubectl get endpointslices -l kubernetes.io/service-name=viewer-handbook \
 		-o jsonpath='{range .items[*].endpoints[?(@.conditions.ready==true)]}{.targetRef.name} {end}{"\n"}' >>ready || echo >>ready

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the commands of the README and of docs/migration.md, word by word, on the
-# control plane of "make up". CI runs the make targets as jobs of their own.
+# Runs the commands of the README and docs/migration.md on the control plane of
+# "make up". The make targets of the README are not run here: they are jobs in CI.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -12,8 +12,8 @@ trap 'exit 1' INT TERM
 export KUBECONFIG="$PWD/.run/up/kubeconfig" PATH="$PWD/.bin:$PATH"
 
 kubectl delete markdownviews --all
-# The README installs them. As long as Crossplane knows of the configuration it
-# brings back the function that the configuration depends on.
+# The README installs the packages. Crossplane would install the function again while
+# the configuration, which depends on it, exists.
 kubectl delete configurations --all
 kubectl wait --for=delete configurationrevisions --all --timeout=2m
 kubectl delete functions --all

@@ -1,9 +1,9 @@
 #!/bin/sh
 # render.sh [-update]
 #
-# Renders the examples with the real Crossplane CLI and engine, and compares the
-# output with the files in example/rendered. The function runs on a socket in a
-# temporary folder until the script ends.
+# Renders the examples with the Crossplane CLI and its engine, and compares the output
+# with the files in example/rendered, or writes them with -update. The function listens
+# on a socket in a temporary folder until the script exits.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -31,7 +31,7 @@ render() {
 		--crossplane-binary=.bin/crossplane-core \
 		--function-annotations=render.crossplane.io/runtime-development-target="unix:$tmp/sock" \
 		"$@" >"$tmp/out" 2>"$tmp/err" || code=$?
-	# A fatal result is an error of the CLI, and then all that it prints.
+	# If the function returns a fatal result, the CLI prints only that, as an error.
 	case $code,$file in
 	0,*.yaml) mv "$tmp/out" "$tmp/$file" ;;
 	1,*.txt) fold -s -w 100 "$tmp/err" >"$tmp/$file" ;;
@@ -60,8 +60,8 @@ render from.yaml $ours/definition.yaml example/from/xr.yaml $ours/composition.ya
 render image.yaml $ours/definition.yaml example/from/image.yaml example/production/composition.yaml
 render platform.yaml $ours/definition.yaml example/platform/xr.yaml example/platform/composition.yaml
 render invalid.txt $ours/definition.yaml example/invalid/xr.yaml example/platform/composition.yaml
-# What the API server publishes of the tutorial's XRD, as far as it matters: the
-# function reads from it which status fields there are.
+# The part of the OpenAPI schema of the tutorial's XRD from which the function reads
+# which status fields exist.
 mkdir "$tmp/schemas"
 cat >"$tmp/schemas/view.zoetrope.github.io.json" <<'EOS'
 {"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1"}, "paths": {}, "components": {"schemas": {"io.github.zoetrope.view.v1.MarkdownView": {
@@ -75,6 +75,6 @@ render tutorial.yaml $tutorial/definition.yaml $tutorial/xr.yaml $tutorial/compo
 cat "$tmp/first.yaml"
 echo
 echo "---"
-echo "# The MarkdownView once Kubernetes runs all of it:"
-# The first document.
+echo "# The MarkdownView when all composed resources are ready:"
+# Print the first document.
 awk '/^---$/ { n++; next } n == 1' "$tmp/settled.yaml"

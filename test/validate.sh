@@ -1,10 +1,11 @@
 #!/bin/sh
 # validate.sh FILE|FOLDER...
 #
-# Checks resources with "crossplane resource validate": Compositions and XRDs
-# against the CRDs of Crossplane, XRs against our XRDs, Inputs against our CRD and
-# HTTPRoutes against that of Gateway API. "-" reads them from standard input. The CLI
-# would download the image of Crossplane for its CRDs; here CRDs come from Go modules.
+# Checks resources with "crossplane resource validate": Compositions and XRDs against
+# the CRDs of Crossplane, XRs against the XRDs of this repository, Inputs against their
+# CRD, and HTTPRoutes against that of Gateway API. "-" reads them from standard input.
+# The CLI reads the CRDs of Crossplane from its image. This script puts those of the Go
+# module into the cache of the CLI, so no image is downloaded.
 set -eu
 
 cd "$(dirname "$0")/.."

@@ -17,34 +17,34 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// A Mode decides what happens to a field that the Go type does not declare.
+// A Mode determines how Decode handles a field that the Go type does not declare.
 type Mode int
 
 const (
-	// Lenient skips it: it belongs to others.
+	// Lenient skips it: the field belongs to others.
 	Lenient Mode = iota
-	// Strict reports it as an error: it is a typo.
+	// Strict reports it as an error: the field is a typo.
 	Strict
-	// Patch does so too, except for the directives of a strategic merge patch.
+	// Patch reports it too, except for the directives of a strategic merge patch.
 	Patch
 )
 
-// MaxErrors is how many errors Decode reports at most. It stops there, so that a
-// bad object costs no more than a good one.
+// MaxErrors is the maximum number of errors that Decode reports. Decode then stops, so
+// that an invalid object costs no more than a valid one.
 const MaxErrors = 21
 
-// MaxEntries is how many entries a map may have. Of a larger one none is looked
-// at. No map of what is decoded is nearly as large.
+// MaxEntries is the maximum number of entries of a map. Decode does not read a larger
+// map. The maps of valid objects are far smaller.
 const MaxEntries = 4096
 
-// Decode reads an encoded Struct into the Go struct that into points to, along
-// its JSON tags: structs, pointers, maps, lists, strings, booleans, integers,
-// []byte as base64, and structs with a JSON form of their own. Null counts as
-// absent. Texts share the memory of the object.
+// Decode reads an encoded Struct into the Go struct to which into points, by its JSON
+// tags. It supports structs, pointers, maps, lists, strings, booleans, integers, []byte
+// as base64, and structs with a JSON form of their own. Null counts as absent. Strings
+// share the memory of the object.
 //
-// The list holds an error for every value of a wrong type, and for every field
-// that the mode does not allow; path is that of the object. What has an
-// error is left as it was. The error is for bytes that are not a Struct.
+// The list has an error for every value of a wrong type, and for every field that the
+// mode does not allow. path is the path of the object. Decode does not set a value that
+// has an error. It returns an error for bytes that are not a Struct.
 func Decode(object []byte, into any, path *field.Path, mode Mode) (field.ErrorList, error) {
 	d := decoder{mode: mode, root: path}
 	d.object(object, reflect.ValueOf(into).Elem())
@@ -52,8 +52,8 @@ func Decode(object []byte, into any, path *field.Path, mode Mode) (field.ErrorLi
 	return d.errors, d.err
 }
 
-// DecodeJSON is Decode for an object that is JSON text. The error is for text that
-// is not JSON.
+// DecodeJSON is Decode for an object in JSON. It returns an error for text that is not
+// JSON.
 func DecodeJSON(text []byte, into any, path *field.Path, mode Mode) (field.ErrorList, error) {
 	v := &structpb.Value{}
 	if err := v.UnmarshalJSON(text); err != nil {
@@ -72,8 +72,8 @@ func DecodeJSON(text []byte, into any, path *field.Path, mode Mode) (field.Error
 type decoder struct {
 	mode Mode
 
-	// root and steps are where the decoder is. A path is made of them when
-	// there is an error.
+	// root and steps are the position of the decoder. Only an error needs them as a
+	// path.
 	root  *field.Path
 	steps []step
 
@@ -81,8 +81,8 @@ type decoder struct {
 	err    error
 }
 
-// A step leads from a value to one in it: to a field, a key of a map or an item
-// of a list.
+// A step leads from a value to a value in it: a field, a key of a map or an item of a
+// list.
 type step struct {
 	field, key string
 	index      int
@@ -116,7 +116,7 @@ func (d *decoder) invalid(detail string) {
 	d.report(field.TypeInvalid(d.path(), field.OmitValueType{}, detail))
 }
 
-// in decodes a value that is one step away.
+// in decodes a value that is one step deeper.
 func (d *decoder) in(s step, message []byte, into reflect.Value) {
 	d.steps = append(d.steps, s)
 	d.value(message, into)
@@ -129,8 +129,8 @@ func (d *decoder) value(message []byte, into reflect.Value) {
 		d.err = err
 	}
 	if d.mode == Strict && v.kind == kindNull && into.Kind() == reflect.Slice {
-		// All of its items may be commented out, which must not mean that there
-		// is no such rule.
+		// All items of the list may be commented out, which must not mean that there is
+		// no rule.
 		d.invalid("must be a list, not null: write [] for an empty list, or remove the field")
 	}
 	if d.done() || v.kind == kindNull {
@@ -139,8 +139,8 @@ func (d *decoder) value(message []byte, into reflect.Value) {
 	if into.Kind() == reflect.Pointer {
 		elem, before := reflect.New(into.Type().Elem()), len(d.errors)
 		d.set(v, message, elem.Elem())
-		// A number that cannot be read is not zero. An object holds what could
-		// be read of it.
+		// A number that cannot be read is not zero. A struct keeps the fields that can
+		// be read.
 		if len(d.errors) == before || elem.Elem().Kind() == reflect.Struct {
 			into.Set(elem)
 		}
@@ -190,8 +190,7 @@ func (d *decoder) set(v value, message []byte, into reflect.Value) {
 	case reflect.Slice:
 		d.list(v, into)
 	default:
-		// The Go types that are read are the caller's choice, and each has a
-		// test.
+		// The callers choose the Go types, and tests cover each of them.
 		panic(fmt.Sprintf("cannot decode into a %s", into.Type()))
 	}
 }
@@ -289,8 +288,8 @@ func (d *decoder) entries(object []byte, into reflect.Value) {
 	}
 }
 
-// texts reads a map that holds nothing but texts, as a book does, without a copy
-// of its entries. It returns whether that is so.
+// texts reads a map that has only strings, such as the files of a book, without a copy
+// of its entries. It returns false for any other map.
 func (d *decoder) texts(object []byte, into *map[string]string) bool {
 	texts := map[string]string{}
 	for e, err := range Entries(object) {
@@ -308,7 +307,7 @@ func (d *decoder) texts(object []byte, into *map[string]string) bool {
 	return true
 }
 
-// present returns a message as one that is there though it may be empty.
+// present returns a message that is not nil, even if it is empty.
 func present(message []byte) []byte {
 	if message == nil {
 		return []byte{}
@@ -359,14 +358,15 @@ func (d *decoder) list(v value, into reflect.Value) {
 	}
 }
 
-// isDirective returns whether a field is one of a strategic merge patch itself.
+// isDirective returns whether a key is a directive of a strategic merge patch.
 func (d *decoder) isDirective(name string) bool {
 	return d.mode == Patch && strings.HasPrefix(name, "$")
 }
 
-// directive reports a directive, unless it is one that a person writes. With
-// those that kubectl computes, for the order of lists, the result of a merge
-// depends on the order in which Go walks a map, and some values make it panic.
+// directive reports a directive other than $patch and $retainKeys, or with an invalid
+// value. kubectl computes the other directives for the order of lists: with them, the
+// result of a merge depends on the order in which Go iterates over a map, and some
+// values cause a panic.
 func (d *decoder) directive(e Entry) {
 	switch e.Key {
 	case "$patch":
@@ -380,8 +380,8 @@ func (d *decoder) directive(e Entry) {
 	}
 }
 
-// quantity matches all quantities except those with exponents so long that to
-// compare them would take minutes. The XRD has the same bounds.
+// quantity matches all quantities except those with exponents so long that comparing
+// them would take minutes. The XRD has the same limits.
 var quantity = regexp.MustCompile(`^[-+]?[0-9.]{1,32}([a-zA-Z]{0,2}|[eE][-+]?[0-9]{1,2})$`)
 
 // custom reads a value whose Go type has a JSON form of its own.
@@ -407,7 +407,7 @@ func (d *decoder) custom(v value, message []byte, into reflect.Value) {
 	}
 }
 
-// quantity reads a quantity, which may be a number or a text.
+// quantity reads a quantity, which can be a number or a string.
 func (d *decoder) quantity(v value, into *resource.Quantity) {
 	text := v.text
 	if v.kind == kindNumber {
@@ -425,7 +425,7 @@ func (d *decoder) quantity(v value, into *resource.Quantity) {
 	*into = q
 }
 
-// short returns the beginning of a text that is quoted in an error.
+// short returns the beginning of a text that an error quotes.
 func short(text string) string {
 	const most = 80
 	if len(text) <= most {

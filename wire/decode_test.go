@@ -33,7 +33,7 @@ func object(t testing.TB, text string) *structpb.Struct {
 	return s
 }
 
-// encoded returns a message in protobuf's wire format.
+// encoded returns a message in the wire format of protobuf.
 func encoded(t testing.TB, m proto.Message) []byte {
 	t.Helper()
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
@@ -44,7 +44,7 @@ func encoded(t testing.TB, m proto.Message) []byte {
 	return b
 }
 
-// messages returns errors as a user reads them.
+// messages returns the messages of errors.
 func messages(errs field.ErrorList) []string {
 	var out []string
 	for _, err := range errs {
@@ -110,13 +110,13 @@ func TestDecode(t *testing.T) {
 			mode:   Strict,
 		},
 		"NullList": {
-			reason: "A list of rules, all of which are commented out, must not mean that there are none",
+			reason: "A list of rules that are all commented out must not mean that there is no rule",
 			text:   `{words: null}`,
 			mode:   Strict,
 			want:   want{errors: []string{"root.words: Invalid value: must be a list, not null: write [] for an empty list, or remove the field"}},
 		},
 		"NullListLenient": {
-			reason: "In an object of others a list that is null is absent",
+			reason: "In lenient mode, a list that is null counts as absent",
 			text:   `{words: null}`,
 		},
 		"NullInMap": {
@@ -162,7 +162,7 @@ func TestDecode(t *testing.T) {
 			},
 		},
 		"NullItem": {
-			reason: "Outside of lenient mode a list must not have null items",
+			reason: "In strict mode and in a patch, a list must not have null items",
 			text:   `{words: [null]}`,
 			mode:   Patch,
 			want:   want{value: everything{Words: []string{""}}, errors: []string{"root.words[0]: Invalid value: must not be null"}},
@@ -202,7 +202,7 @@ func TestDecode(t *testing.T) {
 			},
 		},
 		"OwnForm": {
-			reason: "A type with a JSON form of its own reports its own error",
+			reason: "A type with a JSON form of its own sets the error message",
 			text:   `{ttl: soon}`,
 			want: want{
 				value:  everything{TTL: &metav1.Duration{}},
@@ -210,7 +210,7 @@ func TestDecode(t *testing.T) {
 			},
 		},
 		"Exponent": {
-			reason: "A quantity with a large exponent takes minutes to compare",
+			reason: "A quantity with a large exponent would take minutes to compare",
 			text:   `{requests: {cpu: "1e999999999"}}`,
 			want: want{
 				value:  everything{Requests: corev1.ResourceList{"cpu": {}}},
@@ -276,7 +276,7 @@ func TestDecodeJSON(t *testing.T) {
 	}
 }
 
-// TestDecodeStops checks that decoding stops at the maximum of errors.
+// TestDecodeStops checks that Decode stops at the maximum number of errors.
 func TestDecodeStops(t *testing.T) {
 	const many = 1000
 	s := &structpb.Struct{Fields: map[string]*structpb.Value{}}
@@ -298,7 +298,7 @@ func TestDecodeStops(t *testing.T) {
 	}
 }
 
-// TestDecodeLargeNumbers checks the numbers beyond which a float64 is not exact.
+// TestDecodeLargeNumbers checks the limits beyond which a float64 is not exact.
 func TestDecodeLargeNumbers(t *testing.T) {
 	const exact = 1 << 53
 	for n, want := range map[float64]int64{
@@ -315,7 +315,7 @@ func TestDecodeLargeNumbers(t *testing.T) {
 	}
 }
 
-// TestDecodedTextIsShared checks that a text of an object is not copied.
+// TestDecodedTextIsShared checks that Decode does not copy strings.
 func TestDecodedTextIsShared(t *testing.T) {
 	message := encoded(t, object(t, `{text: a, texts: {k: v}}`))
 	got := everything{}

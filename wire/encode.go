@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// A Value is an encoded Value. As a field of a Go struct it is written as it is.
+// A Value is an encoded Value. A field of this type is written unchanged.
 type Value struct{ Encoded []byte }
 
-// Encode returns the encoded Value of what from points to.
+// Encode returns the encoded Value of the Go value to which from points.
 func Encode(from any) Value {
 	var w Writer
 	v := reflect.ValueOf(from)
@@ -29,8 +29,8 @@ func Encode(from any) Value {
 	return Value{f.Bytes}
 }
 
-// Map returns what the Go struct that from points to is as a tree of maps, as
-// JSON would.
+// Map returns the Go struct to which from points as a tree of maps, as its JSON would
+// be.
 func Map(from any) map[string]any {
 	var w Writer
 	w.Object(from)
@@ -42,10 +42,9 @@ func Map(from any) map[string]any {
 	return s.AsMap()
 }
 
-// Object writes the fields of a Struct: those of the Go struct that from points
-// to, along its JSON tags, that are set. There is no null, no empty object that
-// nobody made, and no zero of a field that may be left out. A pointer to zero is a
-// zero that is meant.
+// Object writes the fields of a Struct: the fields that are set in the Go struct to
+// which from points, by its JSON tags. It writes no null, no empty struct, map or list,
+// and no zero of a field with omitempty. It writes a pointer to a zero value.
 func (w *Writer) Object(from any) {
 	v := reflect.ValueOf(from)
 	w.object(layoutOf(v.Type().Elem()), v.UnsafePointer())
@@ -76,9 +75,9 @@ func (w *Writer) object(l *layout, from unsafe.Pointer) {
 	}
 }
 
-// An encoder writes a field that holds a Value, from a Go value of one type. It
-// is made once for each type, and goes by the offsets of fields: reflection over
-// all that is not set would take most of a call.
+// An encoder writes a field that holds a Value, from a Go value of one type. There is
+// one for each type, which uses the offsets of fields: reflection on all the fields
+// that are not set would take most of the time of a call.
 type encoder func(w *Writer, number protowire.Number, from unsafe.Pointer)
 
 // encoderOf returns the encoder of a type.
@@ -109,7 +108,7 @@ func encoderOf(t reflect.Type) encoder {
 	}
 }
 
-// enclosed returns an encoder that writes a Value, of which body writes the field.
+// enclosed returns an encoder that writes a Value. body writes the field of the Value.
 func enclosed(body func(w *Writer, from unsafe.Pointer)) encoder {
 	return func(w *Writer, number protowire.Number, from unsafe.Pointer) {
 		end := w.size
@@ -154,7 +153,7 @@ func encoderOfMap(t reflect.Type) encoder {
 	})
 }
 
-// encodeTexts writes a map of texts, as a book is.
+// encodeTexts writes a map of strings, such as the files of a book.
 func encodeTexts(w *Writer, from unsafe.Pointer) {
 	texts := *(*map[string]string)(from)
 	keys := make([]string, 0, len(texts))
@@ -193,7 +192,7 @@ func encoderOfSlice(t reflect.Type) encoder {
 // encodeCustom writes the Value of a type with a JSON form of its own.
 func encodeCustom(w *Writer, from any) {
 	switch v := from.(type) {
-	// The two that every response has are spared the way through JSON text.
+	// Every response has these two types, so they are not encoded as JSON first.
 	case *resource.Quantity:
 		w.Text(3, v.String())
 	case *intstr.IntOrString:
@@ -213,16 +212,16 @@ func encodeCustom(w *Writer, from any) {
 			b, err = proto.MarshalOptions{Deterministic: true}.Marshal(out)
 		}
 		if err != nil {
-			// The types of Kubernetes (times, durations) never fail.
+			// Encoding the types of Kubernetes (times, durations) never fails.
 			panic(fmt.Sprintf("cannot encode a %T: %v", v, err))
 		}
 		w.Raw(b)
 	}
 }
 
-// isSetFunc returns whether a field of a type is written: not nil, not an empty
-// map or list, not a struct without anything set, and not the zero of a field
-// that may be left out.
+// isSetFunc returns a function that returns whether a field of a type is written: it
+// must not be nil, an empty map or list, a struct without set fields, or the zero of a
+// field with omitempty.
 func isSetFunc(t reflect.Type, omitEmpty bool) func(unsafe.Pointer) bool {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -230,7 +229,7 @@ func isSetFunc(t reflect.Type, omitEmpty bool) func(unsafe.Pointer) bool {
 	case reflect.Slice:
 		return func(p unsafe.Pointer) bool { return len(*(*[]struct{})(p)) > 0 }
 	case reflect.Map:
-		// A map is a pointer.
+		// In memory, a map is a pointer.
 		return func(p unsafe.Pointer) bool {
 			return *(*unsafe.Pointer)(p) != nil && reflect.NewAt(t, p).Elem().Len() > 0
 		}

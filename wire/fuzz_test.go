@@ -19,7 +19,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// seeds are objects of every type that is read and written.
+// seeds are objects with every type that is read and written.
 var seeds = []string{
 	`{"apiVersion":"a","kind":"b","metadata":{"name":"n","namespace":"s","generation":3},"spec":{"markdowns":{"SUMMARY.md":"x"},"replicas":2,"viewerImage":"i","resources":{"requests":{"cpu":1,"memory":"1Gi"}},"claimRef":{"namespace":"c"}},"status":{"status":"Healthy","conditions":[{"type":"Available","status":"True"}]}}`,
 	`{"viewerImage":"i","allowedImages":["a"],"imagePullSecrets":[{"name":"p"}],"service":{"type":"NodePort","annotations":{"a":"b"}},"ttl":"1m","statusFields":["url"],"templates":{"deployment":{"spec":null}}}`,
@@ -38,7 +38,7 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// An xr is like an XR that is observed: it declares a few fields of many.
+// An xr is like an observed XR, of which the function reads a few fields.
 type xr struct {
 	APIVersion string `json:"apiVersion"`
 	Metadata   struct {
@@ -69,7 +69,7 @@ func FuzzDecode(f *testing.F) {
 		if s.UnmarshalJSON(text) != nil {
 			return
 		}
-		// Where a map has a null, JSON makes an empty text of it. Decode counts it
+		// JSON decodes a null in a map of strings as an empty string. Decode counts it
 		// as absent, as Kubernetes does.
 		s = withoutNulls(structpb.NewStructValue(s)).GetStructValue()
 		compareDecode[xr](t, s)
@@ -94,7 +94,7 @@ func compareDecode[T any](t *testing.T, s *structpb.Struct) {
 	}
 	err = kjson.UnmarshalCaseSensitivePreserveInts(text, want)
 	for _, e := range errs {
-		// Decode accepts less than JSON here, and reports it.
+		// Decode rejects more values than JSON here.
 		if strings.Contains(e.Detail, "out of range") || strings.Contains(e.Detail, "must be a quantity") {
 			return
 		}
@@ -131,8 +131,8 @@ func withoutNulls(v *structpb.Value) *structpb.Value {
 	}
 }
 
-// FuzzEncode reads what a Writer writes with the JSON decoder of Kubernetes: all
-// that was set must be there.
+// FuzzEncode decodes what a Writer writes with the JSON decoder of Kubernetes, and
+// checks that it has all the fields that are set.
 func FuzzEncode(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -164,8 +164,8 @@ func compareEncode[T any](t *testing.T, text []byte) {
 	}
 }
 
-// A document has a field of every kind. encoding/json writes the same fields of it
-// as a Writer.
+// A document has a field of every kind. For it, encoding/json and a Writer write the
+// same fields.
 type document struct {
 	Text     string              `json:"text"`
 	Omitted  string              `json:"omitted,omitempty"`
@@ -185,7 +185,7 @@ type document struct {
 	Empty *struct{} `json:"empty,omitempty"`
 }
 
-// FuzzWriter compares what a Writer writes with structpb.NewStruct of the JSON form.
+// FuzzWriter compares the result of a Writer with structpb.NewStruct of the JSON.
 func FuzzWriter(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -199,7 +199,7 @@ func FuzzWriter(f *testing.F) {
 
 		b, err := json.Marshal(in)
 		if err != nil {
-			return // Years after 9999 have no JSON form.
+			return // JSON does not support years after 9999.
 		}
 		fields := map[string]any{}
 		if err := json.Unmarshal(b, &fields); err != nil {
@@ -215,7 +215,7 @@ func FuzzWriter(f *testing.F) {
 
 		again := document{}
 		if errs, err := Decode(got, &again, nil, Strict); err != nil || len(errs) > 0 {
-			t.Fatalf("cannot decode what was written of %s: %v, %v", b, errs, err)
+			t.Fatalf("cannot decode the result for %s: %v, %v", b, errs, err)
 		}
 		var second Writer
 		second.Object(&again)
@@ -225,7 +225,7 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// A target has a field of each type that is read in another way.
+// A target has a field of each type that Decode reads differently.
 type target struct {
 	A string            `json:"a"`
 	B map[string]string `json:"b"`
@@ -241,7 +241,7 @@ type target struct {
 	} `json:"f"`
 }
 
-// wireSeeds are encoded Structs that a library rarely writes.
+// wireSeeds returns encoded Structs that libraries rarely write.
 func wireSeeds(t testing.TB) map[string][]byte {
 	t.Helper()
 
@@ -312,11 +312,10 @@ func wireSeeds(t testing.TB) map[string][]byte {
 	}
 }
 
-// FuzzWire decodes any bytes as a Struct. Where protobuf-go accepts them, Decode
-// reads the same as from what protobuf-go writes of its own tree: FuzzDecode
-// compares that with Kubernetes. Where protobuf-go does not accept them, Decode
-// either fails or has not looked there: it skips what the type does not declare, and
-// what is replaced later.
+// FuzzWire decodes random bytes as a Struct. If protobuf-go accepts them, Decode must
+// give the same result as for the bytes that protobuf-go writes for its own tree, which
+// FuzzDecode compares with Kubernetes. If protobuf-go rejects them, Decode may fail, or
+// may have skipped the invalid part.
 func FuzzWire(f *testing.F) {
 	for _, seed := range wireSeeds(f) {
 		f.Add(seed)
@@ -336,7 +335,7 @@ func FuzzWire(f *testing.F) {
 			}
 			wantErrs, err := Decode(encoded(t, s), &want, nil, mode)
 			if err != nil {
-				t.Fatalf("Decode of what protobuf-go writes: %v: %v", err, s)
+				t.Fatalf("Decode of the encoding of protobuf-go: %v: %v", err, s)
 			}
 			if diff := cmp.Diff(messages(wantErrs), messages(errs)); diff != "" {
 				t.Errorf("errors in mode %d: -want, +got:\n%s", mode, diff)
@@ -351,7 +350,7 @@ func FuzzWire(f *testing.F) {
 	})
 }
 
-// TestWire checks what Decode makes of the encodings that a library rarely writes.
+// TestWire checks how Decode handles encodings that libraries rarely write.
 func TestWire(t *testing.T) {
 	cases := map[string]struct {
 		reason    string
@@ -360,11 +359,11 @@ func TestWire(t *testing.T) {
 	}{
 		"RepeatedField":       {reason: "The last entry with a key counts", want: target{A: "y"}},
 		"RepeatedKey":         {reason: "The last entry with a key counts", want: target{B: map[string]string{"k": "y"}}},
-		"RepeatedKeyNull":     {reason: "An entry that is null replaces one before it", want: target{B: map[string]string{}}},
+		"RepeatedKeyNull":     {reason: "An entry that is null replaces an earlier entry", want: target{B: map[string]string{}}},
 		"OneofTwice":          {reason: "The last kind of a Value counts", want: target{A: "x"}},
 		"OneofBack":           {reason: "A Struct does not merge with one that was replaced", want: target{B: map[string]string{"l": "z"}}},
 		"ObjectThenList":      {reason: "A list does not merge with a Struct that was replaced", want: target{D: []string{"y"}}},
-		"OneofNull":           {reason: "Null replaces a value before it"},
+		"OneofNull":           {reason: "Null replaces an earlier value"},
 		"ListTwiceInValue":    {reason: "Two lists of a Value merge", want: target{D: []string{"x", "y"}}},
 		"UnknownFields":       {reason: "Unknown fields are skipped", want: target{A: "x"}},
 		"Groups":              {reason: "Groups are skipped", want: target{A: "x"}},
@@ -386,7 +385,7 @@ func TestWire(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seed, ok := seeds[name]
 			if !ok {
-				t.Fatalf("there is no seed %s", name)
+				t.Fatalf("cannot find seed %s", name)
 			}
 			got := target{}
 			_, err := Decode(seed, &got, nil, Lenient)

@@ -16,24 +16,24 @@ type jsonField struct {
 	name  string
 	index []int
 
-	// offset is where the field is in the struct, and isSet whether it is
-	// written.
+	// offset is the position of the field in the struct. isSet returns whether the
+	// field is written.
 	offset uintptr
 	isSet  func(unsafe.Pointer) bool
 	// key is the encoded key of an entry with this name.
 	key []byte
-	// encoder returns how the field is written. It is made at the first use:
-	// types can hold themselves.
+	// encoder returns the encoder of the field. It is created at the first use, because
+	// a type can contain itself.
 	encoder func() encoder
 }
 
-// A layout is what must be known of a Go struct to read and to write it.
+// A layout describes a Go struct for reading and writing it.
 type layout struct {
-	// fields are in the order of their names.
+	// fields is sorted by name.
 	fields []jsonField
 
-	// custom is whether the struct has a JSON form of its own. Of the types that
-	// are read and written only structs have one.
+	// custom is whether the struct has a JSON form of its own. Only structs have one,
+	// not the other types that are read and written.
 	custom bool
 }
 
@@ -65,8 +65,7 @@ func layoutOf(t reflect.Type) *layout {
 	return l
 }
 
-// fieldsOf returns the JSON fields of a struct, those of an inlined one as its
-// own.
+// fieldsOf returns the JSON fields of a struct, including those of inlined structs.
 func fieldsOf(t reflect.Type) []jsonField {
 	var fields []jsonField
 	for i := range t.NumField() {
@@ -80,7 +79,7 @@ func fieldsOf(t reflect.Type) []jsonField {
 				fields = append(fields, inlined)
 			}
 		case name != "" && name != "-" && f.IsExported():
-			// A field hides those of the same name that are inlined.
+			// A field hides inlined fields of the same name.
 			fields = slices.DeleteFunc(fields, func(inlined jsonField) bool { return inlined.name == name })
 			fields = append(fields, newField(name, f, strings.Contains(options, "omitempty")))
 		}

@@ -21,19 +21,18 @@ var (
 type Field struct {
 	Number protowire.Number
 	Type   protowire.Type
-	// Bits are the value of a varint or of a fixed64.
+	// Bits is the value of a varint or of a fixed64.
 	Bits uint64
-	// Bytes are the value of a length-delimited field.
+	// Bytes is the value of a length-delimited field.
 	Bytes []byte
 	// Raw is the whole encoded field.
 	Raw []byte
 }
 
-// Text returns the value of a field of type string, which shares the memory of
-// the message.
+// Text returns the value of a string field. It shares the memory of the message.
 func (f Field) Text() (string, error) {
-	// Validation is the largest part of a call with a large book. On amd64 this package
-	// is several times faster than the one of the Go library.
+	// Validation is the largest part of a call with a large book. On amd64,
+	// segmentio/asm is several times faster than the Go library.
 	if !utf8.Valid(f.Bytes) {
 		return "", errUTF8
 	}
@@ -41,8 +40,8 @@ func (f Field) Text() (string, error) {
 	return unsafe.String(unsafe.SliceData(f.Bytes), len(f.Bytes)), nil
 }
 
-// Fields returns the fields of an encoded message in their order. After an error
-// there are no more.
+// Fields returns the fields of an encoded message in their order. It stops after an
+// error.
 func Fields(message []byte) iter.Seq2[Field, error] {
 	return func(yield func(Field, error) bool) {
 		for len(message) > 0 {
@@ -85,7 +84,7 @@ func consume(message []byte) (Field, int, error) {
 	return f, tag + n, nil
 }
 
-// Merge returns an encoded message that occurs in two places.
+// Merge returns the encoding of two encoded messages merged.
 func Merge(a, b []byte) []byte {
 	if len(a) == 0 {
 		return b
@@ -97,12 +96,12 @@ func Merge(a, b []byte) []byte {
 // An Entry is an entry of an encoded map.
 type Entry struct {
 	Key string
-	// Value is the encoded message of the value.
+	// Value is the encoded message.
 	Value []byte
 }
 
-// ReadEntry returns the entry of a map whose keys are strings and whose values
-// are messages.
+// ReadEntry returns an entry of a map whose keys are strings and whose values are
+// messages.
 func ReadEntry(message []byte) (Entry, error) {
 	var e Entry
 	for f, err := range Fields(message) {
@@ -125,8 +124,8 @@ func ReadEntry(message []byte) (Entry, error) {
 	return e, nil
 }
 
-// Entries returns the entries of an encoded Struct in their order. A key may
-// occur more than once: the last entry counts.
+// Entries returns the entries of an encoded Struct in their order. If a key occurs more
+// than once, the last entry counts.
 func Entries(object []byte) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for f, err := range Fields(object) {
@@ -144,8 +143,7 @@ func Entries(object []byte) iter.Seq2[Entry, error] {
 	}
 }
 
-// ReadEntries returns the entries of an encoded Struct that count, in the order of
-// their keys.
+// ReadEntries returns the last entry for each key of an encoded Struct, sorted by key.
 func ReadEntries(object []byte) ([]Entry, error) {
 	var all []Entry
 	for e, err := range Entries(object) {
@@ -158,7 +156,8 @@ func ReadEntries(object []byte) ([]Entry, error) {
 	return LastOfEach(all), nil
 }
 
-// LastOfEach returns the entries of a map that count, in the order of their keys.
+// LastOfEach returns the last entry for each key of a map, sorted by key. It reorders
+// all.
 func LastOfEach(all []Entry) []Entry {
 	slices.SortStableFunc(all, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
 	kept := all[:0]
@@ -171,8 +170,8 @@ func LastOfEach(all []Entry) []Entry {
 	return kept
 }
 
-// ObjectIn returns the encoded Struct in an encoded Value, and nothing where it
-// holds something else.
+// ObjectIn returns the encoded Struct in an encoded Value, or nil if the Value holds
+// something else.
 func ObjectIn(message []byte) []byte {
 	if v, err := read(message); err == nil && v.kind == kindObject {
 		return v.body
@@ -181,7 +180,7 @@ func ObjectIn(message []byte) []byte {
 	return nil
 }
 
-// Kinds of values.
+// A kind is the kind of a value.
 type kind int
 
 const (
@@ -193,7 +192,7 @@ const (
 	kindList
 )
 
-// A value is a Value, of which the parts are still encoded.
+// A value is a Value whose parts are still encoded.
 type value struct {
 	kind   kind
 	number float64
@@ -203,8 +202,8 @@ type value struct {
 	body []byte
 }
 
-// read reads a Value. One without a kind, which the format allows and JSON does
-// not, is null.
+// read reads a Value. A Value without a kind, which is valid in protobuf but not in
+// JSON, is null.
 func read(message []byte) (value, error) {
 	var v value
 	for f, err := range Fields(message) {
@@ -219,7 +218,7 @@ func read(message []byte) (value, error) {
 	return v, nil
 }
 
-// then returns the value after a field has been read.
+// then returns the value after reading another field.
 func (v value) then(f Field) (value, error) {
 	switch protowire.EncodeTag(f.Number, f.Type) {
 	case protowire.EncodeTag(1, protowire.VarintType):
@@ -241,8 +240,8 @@ func (v value) then(f Field) (value, error) {
 	}
 }
 
-// with returns the value after a message of a kind has been read: messages of
-// one kind merge.
+// with returns the value after reading a message of a kind. Messages of the same kind
+// merge.
 func (v value) with(k kind, body []byte) value {
 	if v.kind == k {
 		body = Merge(v.body, body)

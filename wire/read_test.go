@@ -11,7 +11,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// message returns an encoded message with fields of type bytes, by their numbers.
+// message returns an encoded message with length-delimited fields, given as numbers and
+// values.
 func message(fields ...any) []byte {
 	var b []byte
 	for i := 0; i < len(fields); i += 2 {
@@ -42,8 +43,8 @@ func TestEntries(t *testing.T) {
 		"Order":          {reason: "Entries keep their order", message: message(1, message(1, "b", 2, "x"), 1, message(1, "a", 2, "y")), want: []Entry{{"b", []byte("x")}, {"a", []byte("y")}}},
 		"Repeated":       {reason: "Entries can have the same key", message: message(1, message(1, "a", 2, "x"), 1, message(1, "a", 2, "y")), want: []Entry{{"a", []byte("x")}, {"a", []byte("y")}}},
 		"ValueFirst":     {reason: "The value can come before the key", message: message(1, message(2, "x", 1, "a")), want: []Entry{{"a", []byte("x")}}},
-		"NoKey":          {reason: "A key that is left out is empty", message: message(1, message(2, "x")), want: []Entry{{"", []byte("x")}}},
-		"NoValue":        {reason: "A value that is left out is empty", message: message(1, message(1, "a")), want: []Entry{{Key: "a"}}},
+		"NoKey":          {reason: "A missing key is empty", message: message(1, message(2, "x")), want: []Entry{{"", []byte("x")}}},
+		"NoValue":        {reason: "A missing value is empty", message: message(1, message(1, "a")), want: []Entry{{Key: "a"}}},
 		"TwoKeys":        {reason: "The last key of an entry counts", message: message(1, message(1, "a", 1, "b")), want: []Entry{{Key: "b"}}},
 		"TwoValues":      {reason: "Two values of an entry merge", message: message(1, message(1, "a", 2, "x", 2, "y")), want: []Entry{{"a", []byte("xy")}}},
 		"OtherField":     {reason: "Other fields are skipped", message: message(2, "x", 1, message(1, "a", 3, "x")), want: []Entry{{Key: "a"}}},
@@ -89,7 +90,7 @@ func TestLastOfEach(t *testing.T) {
 		all    []Entry
 		want   []Entry
 	}{
-		"None":   {reason: "There may be no entries"},
+		"None":   {reason: "A map can be empty"},
 		"Sorted": {reason: "Entries are sorted by their keys", all: []Entry{entry("b", "1"), entry("a", "2")}, want: []Entry{entry("a", "2"), entry("b", "1")}},
 		"Last": {
 			reason: "The last entry with a key counts",
@@ -117,7 +118,7 @@ func TestMerge(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			// The bytes after a belong to another field.
+			// The bytes after a are another field.
 			around := []byte(tc.a + "other")
 			if got := Merge(around[:len(tc.a)], []byte(tc.b)); string(got) != tc.want {
 				t.Errorf("\n%s\nMerge(): want %q, got %q", tc.reason, tc.want, got)
@@ -129,7 +130,7 @@ func TestMerge(t *testing.T) {
 	}
 
 	if Merge(nil, []byte{}) == nil {
-		t.Error("Merge(): an empty message is there, so it is not nil")
+		t.Error("Merge() of nil and an empty message: want an empty message, got nil")
 	}
 }
 
@@ -163,7 +164,7 @@ func TestObjectIn(t *testing.T) {
 func TestText(t *testing.T) {
 	whole := []byte(strings.Repeat("a page, Seite für Seite: 一ページ目 🎉 ", 4))
 	r := rand.New(rand.NewPCG(1, 2))
-	for length := range len(whole) {
+	for length := range whole {
 		for position := range length {
 			text := bytes.Clone(whole[:length])
 			text[position] ^= 1 << r.IntN(8)

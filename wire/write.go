@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// longText is the length in bytes from which a Writer refers to a text
-	// instead of copying it.
+	// longText is the length in bytes from which a Writer refers to bytes instead of
+	// copying them.
 	longText = 2 << 10
 	// chunk is the size in bytes of the buffers that a Writer fills.
 	chunk = 4 << 10
@@ -19,10 +19,11 @@ const (
 // A Writer writes a message from its end to its beginning. The zero value is
 // ready for use.
 type Writer struct {
-	// parts are what has been written before free, the last one first.
+	// parts has what has been written before the buffer, the last part of the message
+	// first.
 	parts [][]byte
-	// buffer is written from its end on; the first free bytes of it are not
-	// written yet, and the part from free to end is not among parts.
+	// buffer is filled from its end. The first free bytes are not written yet, and the
+	// bytes from free to end are not in parts.
 	buffer    []byte
 	free, end int
 
@@ -32,8 +33,8 @@ type Writer struct {
 // Size returns how many bytes have been written.
 func (w *Writer) Size() int { return w.size }
 
-// Parts returns what has been written, as parts to be read one after the other.
-// The Writer must not be used again.
+// Parts returns the message in parts, which follow one another. The Writer must not be
+// used again.
 func (w *Writer) Parts() [][]byte {
 	w.cut()
 	slices.Reverse(w.parts)
@@ -41,7 +42,7 @@ func (w *Writer) Parts() [][]byte {
 	return w.parts
 }
 
-// joined returns what has been written as one part.
+// joined returns the message in one part.
 func (w *Writer) joined() []byte {
 	if len(w.parts) == 0 {
 		return w.buffer[w.free:w.end]
@@ -50,7 +51,7 @@ func (w *Writer) joined() []byte {
 	return slices.Concat(w.Parts()...)
 }
 
-// cut moves the written part of the buffer to the parts.
+// cut moves the written bytes of the buffer to parts.
 func (w *Writer) cut() {
 	if w.free < w.end {
 		w.parts = append(w.parts, w.buffer[w.free:w.end])
@@ -58,8 +59,7 @@ func (w *Writer) cut() {
 	}
 }
 
-// Raw writes bytes that are encoded already. They may be referred to, so they
-// must not change.
+// Raw writes encoded bytes. The Writer may refer to them, so they must not change.
 func (w *Writer) Raw(b []byte) {
 	w.size += len(b)
 	if len(b) >= longText {
@@ -100,14 +100,15 @@ func (w *Writer) tag(number protowire.Number, t protowire.Type) {
 	w.varint(protowire.EncodeTag(number, t))
 }
 
-// Message writes a field that holds a message, whose own fields body writes.
+// Message writes a field that holds a message. body writes the fields of the message.
 func (w *Writer) Message(number protowire.Number, body func()) {
 	end := w.size
 	body()
 	w.prefix(number, end)
 }
 
-// prefix writes the tag and the length of a message that ends at a size.
+// prefix writes the tag and the length of the message that was written since the Writer
+// had the size end.
 func (w *Writer) prefix(number protowire.Number, end int) {
 	w.varint(uint64(w.size - end)) //nolint:gosec // A size is not negative.
 	w.tag(number, protowire.BytesType)
@@ -120,12 +121,12 @@ func (w *Writer) Bytes(number protowire.Number, b []byte) {
 	w.prefix(number, end)
 }
 
-// Text writes a field that holds a text.
+// Text writes a field that holds a string.
 func (w *Writer) Text(number protowire.Number, text string) {
 	w.Bytes(number, unsafe.Slice(unsafe.StringData(text), len(text)))
 }
 
-// Varint writes a field that holds a number.
+// Varint writes a field that holds a varint.
 func (w *Writer) Varint(number protowire.Number, v uint64) {
 	w.varint(v)
 	w.tag(number, protowire.VarintType)
@@ -139,8 +140,8 @@ func (w *Writer) Entry(e Entry) {
 	w.prefix(1, end)
 }
 
-// ObjectEntry writes an entry of a Struct, whose value is a Struct. Body writes
-// its entries.
+// ObjectEntry writes an entry of a Struct whose value is a Struct. body writes the
+// entries of the inner Struct.
 func (w *Writer) ObjectEntry(key string, body func()) {
 	w.Message(1, func() {
 		w.Message(2, func() { w.Message(5, body) })
@@ -148,7 +149,7 @@ func (w *Writer) ObjectEntry(key string, body func()) {
 	})
 }
 
-// text writes a field that holds a Value that is a text.
+// text writes a field that holds a Value with a string.
 func (w *Writer) text(number protowire.Number, text string) {
 	end := w.size
 	w.Text(3, text)

@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// written returns what a Writer has written.
+// written returns the message of a Writer.
 func written(t testing.TB, w *Writer) []byte {
 	t.Helper()
 	size := w.Size()
@@ -30,12 +30,12 @@ func written(t testing.TB, w *Writer) []byte {
 	return b
 }
 
-// decoded returns the Struct that protobuf-go reads.
+// decoded returns the Struct that protobuf-go reads from bytes.
 func decoded(t testing.TB, b []byte) *structpb.Struct {
 	t.Helper()
 	s := &structpb.Struct{}
 	if err := proto.Unmarshal(b, s); err != nil {
-		t.Fatalf("cannot decode what was written: %v", err)
+		t.Fatalf("cannot decode the message: %v", err)
 	}
 
 	return s
@@ -47,12 +47,12 @@ func TestObject(t *testing.T) {
 		object any
 		want   string
 	}{
-		"OnlyWhatIsSet": {
+		"OnlySetFields": {
 			reason: "A field that is not set is not written",
 			object: &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "name", Namespace: "space"}},
 			want:   `{apiVersion: v1, kind: ConfigMap, metadata: {name: name, namespace: space}}`,
 		},
-		"ZerosThatAreMeant": {
+		"PointersToZero": {
 			reason: "A pointer to a zero, to false or to an empty object is written",
 			object: &corev1.PodSpec{
 				EnableServiceLinks:            ptr.To(false),
@@ -62,7 +62,7 @@ func TestObject(t *testing.T) {
 			want: `{enableServiceLinks: false, terminationGracePeriodSeconds: 0, volumes: [{name: v, emptyDir: {}}]}`,
 		},
 		"OwnForm": {
-			reason: "Quantities and ports have a JSON form of their own, binary data is base64",
+			reason: "Quantities and ports have a JSON form of their own, and binary data is base64",
 			object: &everything{
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("1000m"), "memory": resource.MustParse("1Gi")},
 				Port:     ptr.To(intstr.FromInt32(80)),
@@ -99,7 +99,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// TestWriter checks the bytes, which are those of a protobuf message.
+// TestWriter checks the bytes of encoded messages.
 func TestWriter(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -107,7 +107,7 @@ func TestWriter(t *testing.T) {
 		want   string
 	}{
 		"Nothing":   {reason: "Nothing is written", write: func(*Writer) {}},
-		"Backwards": {reason: "What is written first comes last", write: func(w *Writer) { w.Text(2, "b"); w.Text(1, "a") }, want: "\x0a\x01a\x12\x01b"},
+		"Backwards": {reason: "The field that is written first is the last one", write: func(w *Writer) { w.Text(2, "b"); w.Text(1, "a") }, want: "\x0a\x01a\x12\x01b"},
 		"Varint":    {reason: "A number can have several bytes", write: func(w *Writer) { w.Varint(1, 300) }, want: "\x08\xac\x02"},
 		"Message":   {reason: "The length of a message comes before it", write: func(w *Writer) { w.Message(1, func() { w.Text(2, "b"); w.Varint(1, 1) }) }, want: "\x0a\x05\x08\x01\x12\x01b"},
 		"Empty":     {reason: "A message can be empty", write: func(w *Writer) { w.Message(1, func() {}) }, want: "\x0a\x00"},
@@ -132,13 +132,13 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestParts checks which texts are copied, and that the parts are in their order.
+// TestParts checks which strings are copied, and that the parts are in order.
 func TestParts(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		// texts are the values of field 1, in the order of the message.
 		texts []string
-		// shared is how many of them are not copied.
+		// shared is how many texts are not copied.
 		shared int
 	}{
 		"Short":      {reason: "Short texts are copied into one part", texts: []string{"a", "b"}},

@@ -1,5 +1,5 @@
-// Package v1beta1 is the Input of the function: what a platform team sets in a
-// Composition for all its MarkdownViews.
+// Package v1beta1 has the Input of the function: what a platform team sets in a
+// Composition for all of its MarkdownViews.
 //
 // +kubebuilder:object:generate=true
 // +groupName=markdownview.fn.crossplane.io
@@ -47,7 +47,7 @@ type Input struct {
 	// "::" serves IPv6 and IPv4. Defaults to "::" where the Service has an IPv6
 	// address, and to "0.0.0.0" elsewhere. mdBook does not start with "::" on a
 	// node whose kernel was booted without IPv6. It is an error together with
-	// server: mdBook does not listen then.
+	// server, because mdBook then does not listen.
 	// +optional
 	// +kubebuilder:validation:Enum="0.0.0.0";"::"
 	ListenAddress string `json:"listenAddress,omitempty"`
@@ -84,14 +84,14 @@ type Input struct {
 	// ImmutableConfigMaps gives each text of a book an immutable ConfigMap of its
 	// own, named markdowns-NAME.HASH. The ConfigMap that the running pods use is
 	// kept until the Deployment has rolled out, so a pod that is replaced during a
-	// change starts with the text that it served before, also if the change is
+	// change starts with the text that it served before, even if the change is
 	// broken. There are at most two. By default all pods share one ConfigMap, which
-	// changes with the text. You can switch at any time: that is a rollout.
+	// changes with the text. You can switch at any time, which starts a rollout.
 	// +optional
 	ImmutableConfigMaps bool `json:"immutableConfigMaps,omitempty"`
 
 	// PodDisruptionBudget composes a PodDisruptionBudget for each MarkdownView that
-	// has two replicas or more, also if an autoscaler sets them. "{}" allows one pod
+	// has two replicas or more, even if an autoscaler sets them. "{}" allows one pod
 	// at a time to be evicted.
 	// +optional
 	PodDisruptionBudget *PodDisruptionBudget `json:"podDisruptionBudget,omitempty"`

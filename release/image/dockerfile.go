@@ -18,21 +18,21 @@ import (
 	"github.com/moby/buildkit/frontend/dockerfile/shell"
 )
 
-// A Recipe is the content of the last stage of a Dockerfile.
+// A Recipe is what the last stage of a Dockerfile describes.
 type Recipe struct {
-	// Binary is the path of the only file, and Mode its permissions. It belongs
+	// Binary is the path of the only file, and Mode its permissions. The file belongs
 	// to root.
 	Binary string
 	Mode   fs.FileMode
 
-	// Config is how the image is run.
+	// Config is the configuration of the image.
 	Config v1.Config
 }
 
-// ReadDockerfile reads the last stage of a Dockerfile. It must start from
-// scratch, copy one file from the stage before, and hold only what a Recipe can: an
-// unknown instruction is an error, so that the image cannot differ from the one that
-// Docker builds.
+// ReadDockerfile reads the last stage of a Dockerfile. The stage must start from
+// scratch, copy one file from another stage, and have only instructions that a Recipe
+// supports: any other instruction is an error, so that the image cannot differ from the
+// one that Docker builds.
 func ReadDockerfile(r io.Reader) (Recipe, error) {
 	parsed, err := parser.Parse(r)
 	if err != nil {
@@ -52,8 +52,8 @@ func ReadDockerfile(r io.Reader) (Recipe, error) {
 		if err := expand(c); err != nil {
 			return Recipe{}, err
 		}
-		if err := recipe.follow(c); err != nil {
-			return Recipe{}, fmt.Errorf("cannot follow %q: %w", c, err)
+		if err := recipe.apply(c); err != nil {
+			return Recipe{}, fmt.Errorf("cannot apply %q: %w", c, err)
 		}
 	}
 	if recipe.Binary == "" {
@@ -63,7 +63,7 @@ func ReadDockerfile(r io.Reader) (Recipe, error) {
 	return recipe, nil
 }
 
-// expand takes the quotes off the words of a command. No variable is known.
+// expand removes the quotes from the words of a command. Variables are an error.
 func expand(c instructions.Command) error {
 	e, ok := c.(instructions.SupportsSingleWordExpansion)
 	if !ok {
@@ -81,7 +81,7 @@ func expand(c instructions.Command) error {
 	})
 }
 
-func (r *Recipe) follow(c instructions.Command) error {
+func (r *Recipe) apply(c instructions.Command) error {
 	switch c := c.(type) {
 	case *instructions.CopyCommand:
 		return r.copy(c)
@@ -103,7 +103,7 @@ func (r *Recipe) follow(c instructions.Command) error {
 	case *instructions.UserCommand:
 		r.Config.User = c.User
 	default:
-		return fmt.Errorf("instruction is not supported")
+		return fmt.Errorf("this instruction is not supported")
 	}
 
 	return nil
@@ -116,7 +116,7 @@ func (r *Recipe) copy(c *instructions.CopyCommand) error {
 	}
 	switch {
 	case r.Binary != "":
-		return fmt.Errorf("%q is copied already", r.Binary)
+		return fmt.Errorf("%q is already copied", r.Binary)
 	case c.From == "":
 		return fmt.Errorf("--from is missing")
 	case c.Chown != "" || len(c.SourceContents) > 0 || len(c.ExcludePatterns) > 0 || c.Parents:
@@ -129,9 +129,9 @@ func (r *Recipe) copy(c *instructions.CopyCommand) error {
 	return nil
 }
 
-// describe returns how an image is run, in lines that can be compared. Builders
-// write the default working directory and PATH into an image or leave them out,
-// which makes no difference to a binary that is named by its path.
+// describe returns the configuration of an image as lines that can be compared.
+// Builders may write the default working directory and PATH into an image, which makes
+// no difference for a binary with an absolute path.
 func describe(c v1.Config) []string {
 	lines := []string{
 		fmt.Sprintf("entrypoint %q", c.Entrypoint),
@@ -153,7 +153,7 @@ func describe(c v1.Config) []string {
 		lines = append(lines, fmt.Sprintf("volume %q", v))
 	}
 	for _, k := range slices.Sorted(maps.Keys(c.Labels)) {
-		// Buildah signs its work, and a package names its layers here.
+		// Buildah adds its version, and a package has labels for its layers.
 		if !strings.HasPrefix(k, "io.buildah.") && !strings.HasPrefix(k, "io.crossplane.xpkg:") {
 			lines = append(lines, fmt.Sprintf("label %q=%q", k, c.Labels[k]))
 		}

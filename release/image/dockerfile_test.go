@@ -47,7 +47,7 @@ ENTRYPOINT ["/function", "--debug"]
 			}},
 		},
 		"AnotherBase": {
-			reason:     "What another base brings is not known here.",
+			reason:     "The content of another base image is not known.",
 			dockerfile: "FROM gcr.io/distroless/static\n",
 			want:       want{err: `cannot build on "gcr.io/distroless/static": the last stage must be FROM scratch`},
 		},
@@ -57,9 +57,9 @@ ENTRYPOINT ["/function", "--debug"]
 			want:       want{err: "cannot build an image without a file: the last stage has no COPY"},
 		},
 		"UnknownInstruction": {
-			reason:     "An instruction that is passed over would be a difference.",
+			reason:     "Ignoring an instruction would make the images differ.",
 			dockerfile: "FROM scratch\nENV A=b\n",
-			want:       want{err: `cannot follow "ENV A=b": instruction is not supported`},
+			want:       want{err: `cannot apply "ENV A=b": this instruction is not supported`},
 		},
 		"Variable": {
 			reason:     "A variable has a value that only Docker knows.",
@@ -69,32 +69,32 @@ ENTRYPOINT ["/function", "--debug"]
 		"Shell": {
 			reason:     "The image has no shell.",
 			dockerfile: "FROM scratch\nENTRYPOINT /function\n",
-			want:       want{err: `cannot follow "ENTRYPOINT /function": there is no shell: write it as a JSON list`},
+			want:       want{err: `cannot apply "ENTRYPOINT /function": there is no shell: write it as a JSON list`},
 		},
 		"TwoFiles": {
 			reason:     "The image has one file.",
 			dockerfile: "FROM scratch\nCOPY --from=a --chmod=0555 /b /b\nCOPY --from=a --chmod=0555 /c /c\n",
-			want:       want{err: `cannot follow "COPY --from=a --chmod=0555 /c /c": "/b" is copied already`},
+			want:       want{err: `cannot apply "COPY --from=a --chmod=0555 /c /c": "/b" is already copied`},
 		},
 		"NoMode": {
-			reason:     "Without a mode the file has that of the build, which differs with the umask.",
+			reason:     "Without --chmod, the mode of the file depends on the umask of the build.",
 			dockerfile: "FROM scratch\nCOPY --from=a /b /b\n",
-			want:       want{err: `cannot follow "COPY --from=a /b /b": --chmod must be an octal number`},
+			want:       want{err: `cannot apply "COPY --from=a /b /b": --chmod must be an octal number`},
 		},
 		"FromContext": {
-			reason:     "A file of the build context was not built here.",
+			reason:     "The file must come from a build stage.",
 			dockerfile: "FROM scratch\nCOPY --chmod=0555 b /b\n",
-			want:       want{err: `cannot follow "COPY --chmod=0555 b /b": --from is missing`},
+			want:       want{err: `cannot apply "COPY --chmod=0555 b /b": --from is missing`},
 		},
 		"Owner": {
 			reason:     "The file belongs to root, so that nobody can write it.",
 			dockerfile: "FROM scratch\nCOPY --from=a --chmod=0555 --chown=1 /b /b\n",
-			want:       want{err: `cannot follow "COPY --from=a --chmod=0555 --chown=1 /b /b": only --from and --chmod are supported`},
+			want:       want{err: `cannot apply "COPY --from=a --chmod=0555 --chown=1 /b /b": only --from and --chmod are supported`},
 		},
 		"Folder": {
 			reason:     "A folder would be a second file.",
 			dockerfile: "FROM scratch\nCOPY --from=a --chmod=0555 /b /bin/b\n",
-			want:       want{err: `cannot follow "COPY --from=a --chmod=0555 /b /bin/b": only one file can be copied, to the root`},
+			want:       want{err: `cannot apply "COPY --from=a --chmod=0555 /b /bin/b": only one file can be copied, to the root`},
 		},
 	}
 	for name, tc := range cases {
@@ -111,8 +111,8 @@ ENTRYPOINT ["/function", "--debug"]
 	}
 }
 
-// The image is part of the contract with clusters: whoever changes it has to
-// change this test as well.
+// TestOurDockerfile checks the runtime image of the function. Clusters depend on it, so
+// a change of the Dockerfile must change this test as well.
 func TestOurDockerfile(t *testing.T) {
 	f, err := os.Open("../../Dockerfile")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Build makes a Linux image from a recipe and its binary. The same recipe and
-// binary give the same digest: no file and no image has a date.
+// Build returns a Linux image for a recipe and its binary. The same recipe and binary
+// give the same digest: neither the file nor the image has a date.
 func (r Recipe) Build(binary []byte, arch string) (v1.Image, error) {
 	layer, err := r.layer(binary)
 	if err != nil {
@@ -54,14 +54,14 @@ func (r Recipe) layer(binary []byte) (v1.Layer, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	// The image is pulled more often than it is built.
+	// Compress as much as possible: the image is pulled more often than it is built.
 	return tarball.LayerFromOpener(
 		func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil },
 		tarball.WithCompressionLevel(gzip.BestCompression))
 }
 
-// Describe returns what an image holds and how it is run: what must be equal in two
-// images that different tools built from the same Dockerfile.
+// Describe returns the files and the configuration of an image as lines. They must be
+// equal for two images that different tools built from the same Dockerfile.
 func Describe(img v1.Image) ([]string, error) {
 	config, err := img.ConfigFile()
 	if err != nil {
@@ -77,7 +77,7 @@ func Describe(img v1.Image) ([]string, error) {
 
 func describeFiles(img v1.Image) ([]string, error) {
 	files := mutate.Extract(img)
-	defer files.Close() //nolint:errcheck // It has been read to its end.
+	defer files.Close() //nolint:errcheck // It was read to its end.
 	lines := []string{}
 	for r := tar.NewReader(files); ; {
 		h, err := r.Next()
@@ -92,7 +92,7 @@ func describeFiles(img v1.Image) ([]string, error) {
 		if _, err := io.Copy(sum, r); err != nil {
 			return nil, err
 		}
-		// Buildah repeats the type in the mode.
+		// Buildah adds the file type to the mode.
 		lines = append(lines, fmt.Sprintf("file %q type %q mode %#o owner %d:%d sha256 %x", path.Join("/", h.Name), h.Typeflag, h.Mode&0o7777, h.Uid, h.Gid, sum.Sum(nil)))
 	}
 }

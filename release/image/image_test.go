@@ -43,10 +43,10 @@ func digest(t *testing.T, img v1.Image) string {
 
 func TestBuildIsReproducible(t *testing.T) {
 	if a, b := digest(t, build(t, "binary")), digest(t, build(t, "binary")); a != b {
-		t.Errorf("the same binary gave %s and %s", a, b)
+		t.Errorf("digests of the same binary: want equal ones, got %s and %s", a, b)
 	}
 	if a, b := digest(t, build(t, "binary")), digest(t, build(t, "another")); a == b {
-		t.Errorf("another binary gave %s, too", a)
+		t.Errorf("digest of another binary: got the same, %s", a)
 	}
 }
 
@@ -72,9 +72,9 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// What differs in an image differs in its description, so that the comparison
-// with Docker's image can fail.
-func TestDescribeTellsImagesApart(t *testing.T) {
+// TestDescribeDiffers checks that images with different files or configuration
+// have different descriptions.
+func TestDescribeDiffers(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		change func(*v1.Config)
@@ -82,13 +82,13 @@ func TestDescribeTellsImagesApart(t *testing.T) {
 	}{
 		"User":       {reason: "Root is another user.", change: func(c *v1.Config) { c.User = "" }},
 		"Entrypoint": {reason: "A flag changes what runs.", change: func(c *v1.Config) { c.Entrypoint = []string{"/function", "--debug"} }},
-		"Cmd":        {reason: "So does an argument.", change: func(c *v1.Config) { c.Cmd = []string{"--debug"} }},
-		"Env":        {reason: "So does the environment.", change: func(c *v1.Config) { c.Env = []string{"A=b"} }},
-		"Port":       {reason: "Ports are published by number.", change: func(c *v1.Config) { c.ExposedPorts = nil }},
-		"Label":      {reason: "Labels are read by registries.", change: func(c *v1.Config) { c.Labels = nil }},
-		"Volume":     {reason: "A volume can be written.", change: func(c *v1.Config) { c.Volumes = map[string]struct{}{"/tmp": {}} }},
-		"WorkingDir": {reason: "Paths are relative to it.", change: func(c *v1.Config) { c.WorkingDir = "/tmp" }},
-		"StopSignal": {reason: "Only SIGTERM drains.", change: func(c *v1.Config) { c.StopSignal = "SIGKILL" }},
+		"Cmd":        {reason: "An argument changes what runs.", change: func(c *v1.Config) { c.Cmd = []string{"--debug"} }},
+		"Env":        {reason: "The environment changes what runs.", change: func(c *v1.Config) { c.Env = []string{"A=b"} }},
+		"Port":       {reason: "Tools read the ports of an image.", change: func(c *v1.Config) { c.ExposedPorts = nil }},
+		"Label":      {reason: "Registries read labels.", change: func(c *v1.Config) { c.Labels = nil }},
+		"Volume":     {reason: "A volume is writable.", change: func(c *v1.Config) { c.Volumes = map[string]struct{}{"/tmp": {}} }},
+		"WorkingDir": {reason: "Relative paths depend on the working directory.", change: func(c *v1.Config) { c.WorkingDir = "/tmp" }},
+		"StopSignal": {reason: "The function drains on SIGTERM only.", change: func(c *v1.Config) { c.StopSignal = "SIGKILL" }},
 		"Health":     {reason: "There is no shell to run a check.", change: func(c *v1.Config) { c.Healthcheck = &v1.HealthConfig{} }},
 		"Path":       {reason: "BuildKit writes the default PATH, Buildah does not.", change: func(c *v1.Config) { c.Env = []string{"PATH=/bin"} }, same: true},
 		"Root":       {reason: "BuildKit writes the default folder, Buildah does not.", change: func(c *v1.Config) { c.WorkingDir = "/" }, same: true},

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// many returns that number of files in addition to the two of a small book.
+// many returns n files in addition to the two of a small book.
 func many(n int) map[string]string {
 	more := map[string]string{}
 	for i := range n {
@@ -24,8 +24,8 @@ func many(n int) map[string]string {
 	return files(more)
 }
 
-// wide returns a book of 1,000 files with the longest names and 1 MiB of text: all
-// that may be admitted at once, so the most that the rules can cost.
+// wide returns a book of 1,000 files with the longest names and 1 MiB of text: the most
+// that the API server admits, and so the most that the rules can cost.
 func wide() map[string]string {
 	book := files(nil)
 	for i := range 998 {
@@ -43,7 +43,7 @@ func limits(r map[string]any) map[string]any {
 	return with(map[string]any{"resources": map[string]any{"limits": r}})
 }
 
-// deep is the widest book in folders.
+// deep returns the widest book, with its files in folders.
 func deep() map[string]string {
 	book := files(nil)
 	for i := range 998 {
@@ -59,8 +59,8 @@ type rejection struct {
 	want string
 }
 
-// rejections have a spec for each kind of error. docs/admission.md has the same
-// messages.
+// rejections returns a spec for each kind of error, by its name in docs/admission.md,
+// which has the same messages.
 func rejections() map[string]rejection {
 	all := map[string]rejection{
 		"Absent `markdowns`": {
@@ -239,7 +239,7 @@ func rejections() map[string]rejection {
 	return all
 }
 
-// badNames are names that neither a text file nor a binary can have.
+// badNames returns names that neither a text file nor a binary can have.
 func badNames() map[string]struct{ name, want string } {
 	return map[string]struct{ name, want string }{
 		"An empty file name":                         {name: "", want: `a file name must not be empty`},
@@ -259,7 +259,7 @@ func badNames() map[string]struct{ name, want string } {
 	}
 }
 
-// binaries returns that number of empty files.
+// binaries returns n empty files.
 func binaries(n int) map[string]string {
 	all := map[string]string{}
 	for i := range n {
@@ -269,13 +269,12 @@ func binaries(n int) map[string]string {
 	return all
 }
 
-// settings returns the spec of a small book with settings.
-// from returns a spec with entries of markdownsFrom in addition to a small book.
+// from returns the spec of a small book with entries of markdownsFrom.
 func from(entries ...map[string]any) map[string]any {
 	return with(map[string]any{"markdownsFrom": entries})
 }
 
-// configMap returns an entry that names a ConfigMap, with more fields.
+// configMap returns an entry that names a ConfigMap, with a path if there is one.
 func configMap(name string, more ...string) map[string]any {
 	entry := map[string]any{"configMap": map[string]any{"name": name}}
 	if len(more) > 0 {
@@ -285,7 +284,8 @@ func configMap(name string, more ...string) map[string]any {
 	return entry
 }
 
-// bookImage returns a spec of a book in an image, with more fields.
+// bookImage returns the spec of a book in an image. fields are added to the image, and
+// more to the entry.
 func bookImage(fields map[string]any, more map[string]any) map[string]any {
 	image := map[string]any{"reference": "registry.example.com/book:v1"}
 	maps.Copy(image, fields)
@@ -295,7 +295,7 @@ func bookImage(fields map[string]any, more map[string]any) map[string]any {
 	return map[string]any{"markdownsFrom": []any{entry}}
 }
 
-// elsewhere are the rejections of markdownsFrom.
+// elsewhere returns the rejections of markdownsFrom.
 func elsewhere() map[string]rejection {
 	withText := bookImage(nil, nil)
 	withText["markdowns"] = files(nil)
@@ -321,6 +321,7 @@ func elsewhere() map[string]rejection {
 	}
 }
 
+// settings returns the spec of a small book with settings.
 func settings(s map[string]any) map[string]any {
 	return with(map[string]any{"book": s})
 }
@@ -334,7 +335,7 @@ func quantities(n int) map[string]any {
 	return all
 }
 
-func TestRefused(t *testing.T) {
+func TestRejected(t *testing.T) {
 	a := mustServe(t, readXRD(t))
 	for name, tc := range rejections() {
 		t.Run(name, func(t *testing.T) {
@@ -346,8 +347,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNamesOfBinaries shows that the names of binaries have the same rules as those of
-// texts.
+// TestNamesOfBinaries checks that names of binaries have the same rules as names of
+// text files.
 func TestNamesOfBinaries(t *testing.T) {
 	a := mustServe(t, readXRD(t))
 	for wrong, tc := range namesOfBinaries() {
@@ -372,7 +373,7 @@ func namesOfBinaries() map[string]rejection {
 	return all
 }
 
-func TestAllFaultsAtOnce(t *testing.T) {
+func TestAllErrorsAtOnce(t *testing.T) {
 	a := mustServe(t, readXRD(t))
 	_, got := a.create(t, view(map[string]any{
 		"markdowns":   map[string]string{"/a": "", "a": "", "a/b": "", "..": ""},
@@ -393,22 +394,22 @@ func TestAdmitted(t *testing.T) {
 		reason string
 		spec   map[string]any
 	}{
-		"Small":          {reason: "Files are all that is needed.", spec: with(nil)},
+		"Small":          {reason: "Only files are required.", spec: with(nil)},
 		"SummaryOnly":    {reason: "A book need not have chapters yet.", spec: map[string]any{"markdowns": map[string]string{"SUMMARY.md": ""}}},
-		"Names":          {reason: "Whatever a ConfigMap takes is a file name.", spec: map[string]any{"markdowns": files(map[string]string{".nojekyll": "", "A-b_c.1.md": "", "print.md": "", "a..b": "", "-": ""})}},
-		"Wide":           {reason: "The largest book stays within the budget of the rules.", spec: map[string]any{"markdowns": wide()}},
-		"Deep":           {reason: "So does one with many folders.", spec: map[string]any{"markdowns": deep()}},
-		"FullSize":       {reason: "1 MiB is as much as a ConfigMap holds.", spec: map[string]any{"markdowns": map[string]string{"SUMMARY.md": strings.Repeat("x", 1<<20)}}},
-		"FewReplicas":    {reason: "One viewer is the least.", spec: with(map[string]any{"replicas": 1})},
-		"MostReplicas":   {reason: "Five viewers are the most.", spec: with(map[string]any{"replicas": 5})},
-		"TutorialsImage": {reason: "The sample of the tutorial names its image so.", spec: with(map[string]any{"viewerImage": "peaceiris/mdbook:latest"})},
+		"Names":          {reason: "Every key of a ConfigMap can be a file name.", spec: map[string]any{"markdowns": files(map[string]string{".nojekyll": "", "A-b_c.1.md": "", "print.md": "", "a..b": "", "-": ""})}},
+		"Wide":           {reason: "The largest book stays within the CEL cost budget.", spec: map[string]any{"markdowns": wide()}},
+		"Deep":           {reason: "The largest book with many folders stays within the CEL cost budget.", spec: map[string]any{"markdowns": deep()}},
+		"FullSize":       {reason: "A ConfigMap can hold 1 MiB.", spec: map[string]any{"markdowns": map[string]string{"SUMMARY.md": strings.Repeat("x", 1<<20)}}},
+		"FewReplicas":    {reason: "1 replica is the minimum.", spec: with(map[string]any{"replicas": 1})},
+		"MostReplicas":   {reason: "5 replicas are the maximum.", spec: with(map[string]any{"replicas": 5})},
+		"TutorialsImage": {reason: "The sample of the tutorial uses this image.", spec: with(map[string]any{"viewerImage": "peaceiris/mdbook:latest"})},
 		"Host":           {reason: "A host name has letters, digits, dashes and dots.", spec: with(map[string]any{"host": "1-handbook.team-a.books.example.com"})},
-		"DefaultHost":    {reason: "Helm and kustomize write an empty text for a default.", spec: with(map[string]any{"host": ""})},
-		"DefaultImage":   {reason: "Helm and kustomize write an empty text for a default.", spec: with(map[string]any{"viewerImage": ""})},
-		"ConfigMaps":     {reason: "Without markdowns SUMMARY.md is in a ConfigMap.", spec: map[string]any{"markdownsFrom": []any{configMap("a"), configMap("a.b-c", ""), configMap("a", "第一章/a..b")}}},
-		"AndConfigMaps":  {reason: "And with markdowns it may be.", spec: map[string]any{"markdowns": map[string]string{"a.md": ""}, "markdownsFrom": []any{configMap("a")}}},
+		"DefaultHost":    {reason: "Templates of Helm may write an empty string for a default.", spec: with(map[string]any{"host": ""})},
+		"DefaultImage":   {reason: "Templates of Helm may write an empty string for a default.", spec: with(map[string]any{"viewerImage": ""})},
+		"ConfigMaps":     {reason: "SUMMARY.md can be in a ConfigMap, without markdowns.", spec: map[string]any{"markdownsFrom": []any{configMap("a"), configMap("a.b-c", ""), configMap("a", "第一章/a..b")}}},
+		"AndConfigMaps":  {reason: "SUMMARY.md can be in a ConfigMap, with markdowns.", spec: map[string]any{"markdowns": map[string]string{"a.md": ""}, "markdownsFrom": []any{configMap("a")}}},
 		"BookImage":      {reason: "An image holds the whole book.", spec: bookImage(map[string]any{"pullPolicy": "Always"}, map[string]any{"path": ""})},
-		"Resources": {reason: "A limit may equal its request, however it is written.", spec: with(map[string]any{"resources": map[string]any{
+		"Resources": {reason: "A limit can equal its request in another notation.", spec: with(map[string]any{"resources": map[string]any{
 			"requests": map[string]any{"cpu": "100m", "memory": "1Gi", "ephemeral-storage": 0},
 			"limits":   map[string]any{"cpu": ".1", "memory": 1 << 30, "ephemeral-storage": "1e9"},
 		}})},
@@ -453,8 +454,8 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// TestEveryRuleIsTested takes each rule out of the XRD in turn. What is rejected
-// for it must then be judged otherwise, or its loss would go unnoticed.
+// TestEveryRuleIsTested removes each rule of the XRD in turn. At least one rejection
+// must then change. Otherwise nobody would notice that the rule is missing.
 func TestEveryRuleIsTested(t *testing.T) {
 	for i, rule := range rules(t) {
 		t.Run(rule, func(t *testing.T) {
@@ -462,7 +463,7 @@ func TestEveryRuleIsTested(t *testing.T) {
 			xrd.Spec.Versions[0].Schema.OpenAPIV3Schema.Raw = without(t, xrd.Spec.Versions[0].Schema.OpenAPIV3Schema.Raw, i)
 			a, err := serve(xrd)
 			if err != nil {
-				return // A bound that the cost of another rule depends on.
+				return // The cost of another rule depends on this limit.
 			}
 			for _, cases := range []map[string]rejection{rejections(), namesOfBinaries()} {
 				for _, tc := range cases {
@@ -476,7 +477,7 @@ func TestEveryRuleIsTested(t *testing.T) {
 	}
 }
 
-// rules returns what can be taken out of the schema of the spec.
+// rules returns the rules that can be removed from the schema of the spec.
 func rules(t *testing.T) []string {
 	t.Helper()
 	var found []string
@@ -495,7 +496,7 @@ func without(t *testing.T, raw []byte, i int) []byte {
 	return edit(t, raw, func(string) bool { i--; return i == -1 })
 }
 
-// edit takes out of the schema of the spec what drop returns true for.
+// edit removes from the schema of the spec the rules for which drop returns true.
 func edit(t *testing.T, raw []byte, drop func(rule string) bool) []byte {
 	t.Helper()
 	schema := map[string]any{}

@@ -1,6 +1,6 @@
-// Package admission_test tests what the API server rejects of a MarkdownView. The
-// CRD is derived from the XRD by the code that Crossplane uses, and judges by the
-// code that the API server uses, so no control plane is needed.
+// Package admission_test tests which MarkdownViews the API server rejects. It derives
+// the CRD from the XRD with the code of Crossplane, and validates with the code of the
+// API server, so it needs no control plane.
 package admission_test
 
 import (
@@ -31,7 +31,7 @@ import (
 
 const definition = "../../package/configuration/definition.yaml"
 
-// An api is an XRD as the API server serves it.
+// An api is the API that the API server serves for an XRD.
 type api struct {
 	schema   *schema.Structural
 	validate func(context.Context, runtime.Object) field.ErrorList
@@ -58,25 +58,25 @@ func readFile(t testing.TB, name string) *xpv1.CompositeResourceDefinition {
 	return xrd
 }
 
-// serve returns the API of an XRD, or why the API server would reject its CRD.
-// One reason is that CEL rules are estimated to cost too much.
+// serve returns the API of an XRD, or why the API server would reject its CRD, for
+// example because of the estimated cost of CEL rules.
 func serve(xrd *xpv1.CompositeResourceDefinition) (*api, error) {
 	v1, err := xcrd.ForCompositeResource(xrd)
 	if err != nil {
 		return nil, errors.Wrap(err, "cannot derive CRD")
 	}
-	v1.OwnerReferences = nil // It names the XRD by UID, which a file does not have.
+	v1.OwnerReferences = nil // They name the XRD by its UID, which a file does not have.
 	extv1.SetObjectDefaults_CustomResourceDefinition(v1)
 	crd := &apiextensions.CustomResourceDefinition{}
 	if err := extv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(v1, crd, nil); err != nil {
 		return nil, errors.Wrap(err, "cannot convert CRD")
 	}
-	crd.Status.StoredVersions = []string{crd.Spec.Versions[0].Name} // The API server sets it.
+	crd.Status.StoredVersions = []string{crd.Spec.Versions[0].Name} // The API server sets this field.
 	if errs := extvalidation.ValidateCustomResourceDefinition(context.Background(), crd); len(errs) > 0 {
 		return nil, errors.Wrap(errs.ToAggregate(), "cannot create CRD")
 	}
 
-	// The conversion has moved what the only version holds to the top.
+	// The conversion has moved the schema of the only version to the top level.
 	props := crd.Spec.Validation.OpenAPIV3Schema
 	structural, err := schema.NewStructural(props)
 	if err != nil {
@@ -84,7 +84,7 @@ func serve(xrd *xpv1.CompositeResourceDefinition) (*api, error) {
 	}
 	validator, _, err := validation.NewSchemaValidator(props)
 	if err != nil {
-		return nil, errors.Wrap(err, "cannot make validator")
+		return nil, errors.Wrap(err, "cannot create validator")
 	}
 	gvk := xrd.GetCompositeGroupVersionKind()
 	strategy := customresource.NewStrategy(nil, true, gvk, validator, nil, structural,
@@ -103,8 +103,8 @@ func mustServe(t testing.TB, xrd *xpv1.CompositeResourceDefinition) *api {
 	return a
 }
 
-// create returns an XR as the API server would store it, and why it would reject
-// it.
+// create returns an XR as the API server would store it, and the errors for which it
+// would reject the XR.
 func (a *api) create(t testing.TB, xr map[string]any) (stored map[string]any, rejected []string) {
 	t.Helper()
 	b, err := json.Marshal(xr)
@@ -119,7 +119,7 @@ func (a *api) create(t testing.TB, xr map[string]any) (stored map[string]any, re
 	defaulting.Default(u.Object, a.schema)
 
 	for _, err := range a.validate(context.Background(), u) {
-		// Follows some schema errors and adds nothing.
+		// This error follows some schema errors and adds nothing.
 		if !strings.Contains(err.Detail, "some validation rules were not checked") {
 			rejected = append(rejected, err.Error())
 		}
@@ -129,7 +129,7 @@ func (a *api) create(t testing.TB, xr map[string]any) (stored map[string]any, re
 	return u.Object, rejected
 }
 
-// view returns a MarkdownView of a spec.
+// view returns a MarkdownView with a spec.
 func view(spec map[string]any) map[string]any {
 	return map[string]any{
 		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1",

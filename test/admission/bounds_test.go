@@ -10,11 +10,11 @@ import (
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// definitions are the XRDs that come with the function.
+// definitions are the XRDs in this repository.
 var definitions = map[string]string{"Ours": definition, "Tutorial": "../../example/tutorial/definition.yaml"}
 
-// TestBounds shows for both XRDs that nobody can send more than the function is
-// made for.
+// TestBounds checks for both XRDs that the API server rejects MarkdownViews that are
+// too large for the function.
 func TestBounds(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -22,11 +22,11 @@ func TestBounds(t *testing.T) {
 		want   string
 	}{
 		"Fits":     {reason: "The largest book is admitted", spec: map[string]any{"markdowns": wide()}},
-		"Files":    {reason: "The function looks at each file name", spec: map[string]any{"markdowns": many(999)}, want: "spec.markdowns: Too many"},
-		"FileName": {reason: "And copies parts of it into messages", spec: map[string]any{"markdowns": files(map[string]string{strings.Repeat("x/", 600): ""})}, want: "a file name"},
+		"Files":    {reason: "The function reads each file name", spec: map[string]any{"markdowns": many(999)}, want: "spec.markdowns: Too many"},
+		"FileName": {reason: "The function copies parts of a file name into messages", spec: map[string]any{"markdowns": files(map[string]string{strings.Repeat("x/", 600): ""})}, want: "a file name"},
 		"Text":     {reason: "A ConfigMap holds 1 MiB", spec: map[string]any{"markdowns": files(map[string]string{"long.md": strings.Repeat("x", 1<<20)})}, want: "1 MiB"},
-		"Replicas": {reason: "Each viewer takes memory", spec: with(map[string]any{"replicas": 6}), want: "spec.replicas"},
-		"Image":    {reason: "An image reference is never longer", spec: with(map[string]any{"viewerImage": strings.Repeat("x", 513)}), want: "spec.viewerImage: Too long"},
+		"Replicas": {reason: "Each pod needs memory", spec: with(map[string]any{"replicas": 6}), want: "spec.replicas"},
+		"Image":    {reason: "Image references are not longer", spec: with(map[string]any{"viewerImage": strings.Repeat("x", 513)}), want: "spec.viewerImage: Too long"},
 	}
 	for api, file := range definitions {
 		xrd := readFile(t, file)
@@ -44,7 +44,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNothingUnbounded finds fields of both XRDs that somebody forgot to bound.
+// TestNothingUnbounded finds fields of both XRDs without a limit.
 func TestNothingUnbounded(t *testing.T) {
 	for api, file := range definitions {
 		t.Run(api, func(t *testing.T) {
@@ -52,11 +52,11 @@ func TestNothingUnbounded(t *testing.T) {
 			if err := json.Unmarshal(readFile(t, file).Spec.Versions[0].Schema.OpenAPIV3Schema.Raw, &props); err != nil {
 				t.Fatal(err)
 			}
-			// The files have a rule for the sum of their sizes.
+			// A rule limits the total size of the files.
 			files := []string{"spec.markdowns[]", "spec.binaries[]"}
 			got := slices.DeleteFunc(unbounded("spec", props.Properties["spec"]), func(path string) bool { return slices.Contains(files, path) })
 			if len(got) > 0 {
-				t.Errorf("no bound: %v", got)
+				t.Errorf("fields without a limit: %v", got)
 			}
 		})
 	}

@@ -118,3 +118,5 @@ require (
 	google.golang.org/protobuf v1.36.12
 	k8s.io/utils v0.0.0-20260319190234-28399d86e0b5
 )
+
+require github.com/segmentio/asm v1.2.1 // indirect

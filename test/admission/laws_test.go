@@ -17,9 +17,9 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// What specs are made of here (the seed makes them the same each time): pieces of what is right, and of what people and
-// attackers write instead. They are put together at random, so that some of what
-// comes out is admitted and some is not.
+// Pieces of valid values, and of what people and attackers write instead. The tests
+// combine them at random, but with a fixed seed, so that the API server admits some of
+// the results and rejects others.
 var (
 	imagePieces = []string{
 		"a", "mdbook", "peaceiris/", "docker.io/", "index.docker.io/", "localhost", "REGISTRY", "Registry.example/", "a_b.c/",
@@ -37,7 +37,7 @@ var (
 	}
 )
 
-// pick puts together up to six pieces.
+// pick combines up to six pieces.
 func pick(r *rand.Rand, pieces []string) string {
 	var b strings.Builder
 	for range 1 + r.IntN(6) {
@@ -47,7 +47,7 @@ func pick(r *rand.Rand, pieces []string) string {
 	return b.String()
 }
 
-// specOf returns a random spec, in which most things are right.
+// specOf returns a random spec that is mostly valid.
 func specOf(r *rand.Rand) map[string]any {
 	spec := with(nil)
 	for range r.IntN(3) {
@@ -83,8 +83,8 @@ func listOf(r *rand.Rand) map[string]any {
 	return list
 }
 
-// TestAdmittedIsAccepted holds for random specs that the function accepts what
-// the API server admits.
+// TestAdmittedIsAccepted checks with random specs that the function accepts what the
+// API server admits.
 func TestAdmittedIsAccepted(t *testing.T) {
 	a := mustServe(t, readXRD(t))
 	r := rand.New(rand.NewPCG(1, 2))
@@ -95,22 +95,22 @@ func TestAdmittedIsAccepted(t *testing.T) {
 		}
 	}
 	if admitted < 600 || admitted > 5_400 {
-		t.Errorf("%d of 6000 specs are admitted: too few to test the rules", admitted)
+		t.Errorf("%d of 6000 specs are admitted: want between 600 and 5400", admitted)
 	}
 }
 
-// checkSpec returns whether a spec is admitted, and fails the test where the
-// function does not accept one that is.
+// checkSpec returns whether a spec is admitted, and fails the test if the function
+// rejects a spec that is admitted.
 func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 	t.Helper()
 	xr, rejected := a.create(t, view(spec))
 	if rejected != nil {
 		return false
 	}
-	// What mdBook makes of the files admission does not know.
+	// Admission does not know whether mdBook can build the book.
 	texts, ok := spec["markdowns"].(map[string]string)
 	if !ok {
-		t.Fatalf("there are no texts in %v", spec)
+		t.Fatalf("cannot find the texts in %v", spec)
 	}
 	if errs, _ := book.Check(book.Files{Markdowns: texts}); len(errs.First) > 0 {
 		return true
@@ -145,7 +145,7 @@ func TestAdmittedImages(t *testing.T) {
 		}
 	}
 	if admitted < 200 {
-		t.Errorf("%d of 8000 images are admitted: too few to test them", admitted)
+		t.Errorf("%d of 8000 images are admitted: want at least 200", admitted)
 	}
 }
 
@@ -161,15 +161,15 @@ func FuzzAdmittedImages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, image string) { checkImage(t, a, image) })
 }
 
-// checkImage returns whether an image is admitted. What is admitted must be read
-// by the parser that container runtimes use, and the other way round, except
-// where docs/admission.md is narrower.
+// checkImage returns whether an image is admitted. The parser of container runtimes
+// must accept every admitted image. The API server must admit every image that the
+// parser accepts, except for those that docs/admission.md excludes.
 func checkImage(t *testing.T, a *api, image string) bool {
 	t.Helper()
 	_, rejected := a.create(t, view(with(map[string]any{"viewerImage": image})))
 	named, err := reference.ParseNormalizedNamed(image)
 	switch {
-	case rejected == nil && err != nil && image != "": // The default.
+	case rejected == nil && err != nil && image != "": // An empty image means the default.
 		t.Errorf("%q is admitted, but %v", image, err)
 	case rejected != nil && err == nil && !narrower(image, named):
 		t.Errorf("%q is rejected, but is %s: %v", image, named, rejected)
@@ -178,7 +178,7 @@ func checkImage(t *testing.T, a *api, image string) bool {
 	return rejected == nil
 }
 
-// narrower returns whether an image that can be read is rejected on purpose.
+// narrower returns whether docs/admission.md excludes a valid image.
 func narrower(image string, named reference.Named) bool {
 	domain := reference.Domain(named)
 	registry := strings.ContainsAny(domain, ".:") || domain == "localhost"
@@ -196,7 +196,7 @@ func TestAdmittedQuantities(t *testing.T) {
 		}
 	}
 	if admitted < 200 {
-		t.Errorf("%d of 8000 quantities are admitted: too few to test them", admitted)
+		t.Errorf("%d of 8000 quantities are admitted: want at least 200", admitted)
 	}
 }
 
@@ -208,9 +208,9 @@ func FuzzAdmittedQuantities(f *testing.F) {
 	f.Fuzz(func(t *testing.T, q string) { checkQuantity(t, a, q) })
 }
 
-// checkQuantity returns whether a quantity is admitted. What is admitted must be
-// one of a pod, and the other way round, except where docs/admission.md is
-// narrower.
+// checkQuantity returns whether a quantity is admitted. Every admitted quantity must be
+// valid in a pod. The API server must admit every quantity that is valid in a pod,
+// except for those that docs/admission.md excludes.
 func checkQuantity(t *testing.T, a *api, s string) bool {
 	t.Helper()
 	_, rejected := a.create(t, view(requests(map[string]any{"memory": s})))
@@ -231,8 +231,8 @@ func checkQuantity(t *testing.T, a *api, s string) bool {
 	return false
 }
 
-// longExponent returns whether a quantity has an exponent of more than two
-// digits, with which ParseQuantity may take minutes.
+// longExponent returns whether a quantity has an exponent of more than two digits, for
+// which ParseQuantity can take minutes.
 func longExponent(s string) bool {
 	_, exponent, _ := strings.Cut(strings.ToLower(s), "e")
 
@@ -255,12 +255,12 @@ func TestAdmittedFileNames(t *testing.T) {
 	}
 }
 
-// checkFileName fails the test where a file name is admitted that a book cannot have,
-// or the other way round.
+// checkFileName fails the test if the API server admits a file name that a book cannot
+// have, or rejects one that it can have.
 func checkFileName(t *testing.T, a *api, name string) {
 	t.Helper()
 	if !utf8.ValidString(name) {
-		return // It is no JSON.
+		return // JSON does not support it.
 	}
 	for of, all := range map[string]book.Files{
 		"markdowns": {Markdowns: files(map[string]string{name: "", "SUMMARY.md": files(nil)["SUMMARY.md"]})},

@@ -23,7 +23,8 @@ const (
 
 var update = flag.Bool("update", false, "write docs/reference.md")
 
-// docs/reference.md holds every field of the XRD and of the Input.
+// TestReference checks that docs/reference.md has every field of the XRD and of the
+// Input.
 func TestReference(t *testing.T) {
 	var xr extv1.JSONSchemaProps
 	if err := json.Unmarshal(readXRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Raw, &xr); err != nil {
@@ -60,7 +61,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// fields returns a table of the fields below a field, by their paths.
+// fields returns a table of the fields below a field, sorted by path.
 func fields(path string, s extv1.JSONSchemaProps) string {
 	return "\n| Field | Type | Meaning |\n|---|---|---|\n" + rows(path, s)
 }
@@ -76,7 +77,7 @@ func rows(path string, s extv1.JSONSchemaProps) string {
 		}
 		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", at, kindOf(p), meaning)
 		out.WriteString(rows(at, p))
-		// The field describes the secrets.
+		// The description of imagePullSecrets describes its entries.
 		if p.Items != nil && at != "imagePullSecrets" {
 			out.WriteString(rows(at+"[]", *p.Items.Schema))
 		}
@@ -98,7 +99,7 @@ func kindOf(s extv1.JSONSchemaProps) string {
 	}
 }
 
-// bounds returns the rules of a schema that are no CEL, as sentences.
+// bounds returns the rules of a schema other than CEL rules, as sentences.
 func bounds(s extv1.JSONSchemaProps) []string {
 	var out []string
 	if s.Default != nil {

@@ -1,5 +1,5 @@
 // Command bench measures the function over gRPC on loopback, together with a function
-// that does nothing and others of the ecosystem, and reports ratios.
+// that does nothing and with other functions, and reports ratios.
 package main
 
 import (
@@ -21,12 +21,12 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/bench/book"
 )
 
-// peers holds the Inputs that make other functions compose the same resources.
+// peers has the Inputs with which other functions compose the same resources.
 //
 //go:embed peers
 var peers embed.FS
 
-// The candidates that every run needs.
+// The candidates that every run measures.
 const (
 	noop = "no-op"
 	ours = "function-markdownview"
@@ -37,22 +37,22 @@ type candidate struct {
 	name, binary string
 	args         []string
 
-	// input is the file in peers that holds the Input.
+	// input is the file in peers that has the Input.
 	input string
 
-	// replays means that the response to send is given as a file.
+	// replays is whether the candidate gets its response as a file.
 	replays bool
 
-	// follows means that the candidate is the next step of the pipeline.
+	// follows is whether the candidate is the next step of the pipeline.
 	follows bool
 }
 
-// candidates in the order of their start: limit and function-auto-ready need the
-// response of function-markdownview.
+// candidates returns the candidates in the order in which they start: limit and
+// function-auto-ready need the response of function-markdownview.
 func candidates() []candidate {
 	return []candidate{
 		{name: noop, binary: "bench-noop"},
-		// Metrics are on, as they are in a pod.
+		// Metrics are enabled, as in a pod.
 		{name: ours, binary: ours, args: []string{"--metrics-address=127.0.0.1:0"}},
 		{name: "limit", binary: "bench-limit", replays: true},
 		{name: "function-go-templating", binary: "function-go-templating", input: "go-templating.yaml"},
@@ -61,7 +61,7 @@ func candidates() []candidate {
 	}
 }
 
-// A benchCase is a request that candidates are measured with.
+// A benchCase is a request with which candidates are measured.
 type benchCase struct {
 	title   string
 	large   bool
@@ -129,7 +129,7 @@ func run(ctx context.Context, bin, out, only string, p plan) error {
 func (c *benchCase) measure(ctx context.Context, bin string, p plan) error {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
-		return fmt.Errorf("cannot make a temporary folder: %w", err)
+		return fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // It is temporary.
 
@@ -143,7 +143,7 @@ func (c *benchCase) measure(ctx context.Context, bin string, p plan) error {
 	for _, candidate := range candidates() {
 		binary := filepath.Join(bin, candidate.binary)
 		if _, err := os.Stat(binary); err != nil && candidate.input != "" {
-			continue // It cannot be built here: it is measured where it is there.
+			continue // Some functions cannot be built everywhere, and are then not measured.
 		}
 		req, args, err := candidate.prepare(c.request, response, dir)
 		if err != nil {
@@ -171,8 +171,8 @@ func (c *benchCase) measure(ctx context.Context, bin string, p plan) error {
 	return err
 }
 
-// prepare returns the request for a candidate and its arguments, given the
-// response of function-markdownview.
+// prepare returns the request and the arguments for a candidate. response is that of
+// function-markdownview.
 func (c candidate) prepare(req *fnv1.RunFunctionRequest, response *fnv1.RunFunctionResponse, dir string) (*fnv1.RunFunctionRequest, []string, error) {
 	req = proto.CloneOf(req)
 	if c.follows {
@@ -203,9 +203,9 @@ func (c candidate) prepare(req *fnv1.RunFunctionRequest, response *fnv1.RunFunct
 	return req, []string{"--response=" + file}, os.WriteFile(file, data, 0o644)
 }
 
-// settle calls the function with a request, and keeps what measured calls send.
-// The observed Deployment becomes one that this function composed: the
-// hash of the content in its annotation is different for each function.
+// settle calls the function with a request, and keeps the request for measured calls.
+// It changes the revision of the observed Deployment to that of the function, because
+// each function computes another hash of the content.
 func (p *process) settle(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
 	rsp, err := p.run(ctx, req)
 	if err != nil {
@@ -243,10 +243,10 @@ func (p *process) run(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.
 	return rsp, nil
 }
 
-// revision is the annotation that holds the hash of the content.
+// revision is the annotation with the hash of the content.
 const revision = "markdownview.fn.crossplane.io/revision"
 
-// annotations returns those of the Deployment's pod template.
+// annotations returns the annotations of the pod template of the Deployment.
 func annotations(s *fnv1.State) map[string]*structpb.Value {
 	at := s.GetResources()["deployment"].GetResource()
 	for _, name := range []string{"spec", "template", "metadata", "annotations"} {

@@ -19,18 +19,18 @@ type plan struct {
 	slot   time.Duration // For each candidate in each round.
 }
 
-// figures of one candidate in one case, by round.
+// figures are the measurements of one candidate in one case, by round.
 type figures struct {
 	cpu       []float64         // Nanoseconds per call.
-	latencies [][]time.Duration // Of each call.
-	peaks     []float64         // Most resident memory, in KiB.
+	latencies [][]time.Duration // The latency of each call.
+	peaks     []float64         // Peak of resident memory, in KiB.
 }
 
-// measure measures candidates side by side: each round measures each of them,
-// in another order, so that what else the machine does affects all of them.
+// measure measures candidates side by side: each round measures all of them, in another
+// order, so that other processes of the machine affect all of them.
 func measure(ctx context.Context, all []*process, memory bool, p plan) (map[string]*figures, error) {
 	out := map[string]*figures{}
-	// The first round is for caches and heaps, and is not kept.
+	// The first round fills caches and heaps, and is not kept.
 	for round := range p.rounds + 1 {
 		for at := range all {
 			r := all[(at+round)%len(all)]
@@ -80,7 +80,7 @@ func (f *figures) memory(ctx context.Context, r *process, slot time.Duration) er
 	return err
 }
 
-// load makes parallel calls for a time, and returns how long each took.
+// load makes parallel calls for the duration slot, and returns the latency of each.
 func (p *process) load(ctx context.Context, callers int, slot time.Duration) ([]time.Duration, error) {
 	var (
 		group     sync.WaitGroup
@@ -107,7 +107,7 @@ func (p *process) load(ctx context.Context, callers int, slot time.Duration) ([]
 	return slices.Concat(latencies...), nil
 }
 
-// ratios of two figures that were measured in the same rounds.
+// ratios returns the ratios of two series of measurements from the same rounds.
 func ratios(of, to []float64) []float64 {
 	out := make([]float64, len(of))
 	for i := range of {
@@ -117,8 +117,8 @@ func ratios(of, to []float64) []float64 {
 	return out
 }
 
-// p99 returns the 99th percentile of each five rounds: a single round has too
-// few calls for one.
+// p99 returns the 99th percentile of each group of five rounds: a single round has too
+// few calls.
 func (f *figures) p99() []float64 {
 	var out []float64
 	for rounds := range slices.Chunk(f.latencies, 5) {

@@ -24,29 +24,28 @@ type process struct {
 	name    string
 	cmd     *exec.Cmd
 	conn    *grpc.ClientConn
-	request []byte // What measured calls send.
+	request []byte // The request of measured calls.
 }
 
-// start starts a function at a free port of loopback and waits until it
-// listens.
+// start starts a function on a free port of loopback and waits until it listens.
 func start(ctx context.Context, name, binary string, args []string, logs string) (*process, error) {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("cannot find a free port: %w", err)
 	}
 	address := lis.Addr().String()
-	lis.Close() //nolint:errcheck // It was only for the port.
+	lis.Close() //nolint:errcheck // It only reserved the port.
 
 	p := &process{name: name}
 	log, err := os.Create(filepath.Join(logs, name+".log"))
 	if err != nil {
 		return nil, fmt.Errorf("cannot open log: %w", err)
 	}
-	defer log.Close() //nolint:errcheck // The process has its own.
+	defer log.Close() //nolint:errcheck // The process has its own descriptor.
 
 	p.cmd = exec.Command(binary, append([]string{"--insecure", "--address=" + address, "--max-recv-message-size=16"}, args...)...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	// Should the benchmark be killed, nothing is left behind.
+	// If the benchmark is killed, the kernel kills the process too.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("cannot start %s: %w", binary, err)
@@ -57,14 +56,14 @@ func start(ctx context.Context, name, binary string, args []string, logs string)
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(bytesCodec{}), grpc.MaxCallRecvMsgSize(16<<20), grpc.WaitForReady(true)))
 	if err != nil {
 		p.stop()
-		return nil, fmt.Errorf("cannot make client: %w", err)
+		return nil, fmt.Errorf("cannot create client: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	for {
 		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		if err == nil {
-			c.Close() //nolint:errcheck // It was only to see that it listens.
+			c.Close() //nolint:errcheck // It only checked that the process listens.
 			return p, nil
 		}
 		if ctx.Err() != nil {
@@ -79,16 +78,16 @@ func start(ctx context.Context, name, binary string, args []string, logs string)
 
 func (p *process) stop() {
 	if p.conn != nil {
-		p.conn.Close() //nolint:errcheck // We are at the end.
+		p.conn.Close() //nolint:errcheck // The process stops anyway.
 	}
-	p.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // It may have ended.
-	p.cmd.Wait()                          //nolint:errcheck // It was killed on purpose.
+	p.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // It may have exited.
+	p.cmd.Wait()                          //nolint:errcheck // It was stopped on purpose.
 }
 
-// cpu returns how long the process has run on a CPU, in user mode and in the
-// kernel, to the nanosecond.
+// cpu returns the CPU time of the process in user mode and in the kernel, to the
+// nanosecond.
 func (p *process) cpu() (time.Duration, error) {
-	// The clock of another process, as clock_getcpuclockid makes it:
+	// The CPU clock of another process, as clock_getcpuclockid computes its number:
 	// CPUCLOCK_SCHED is 2.
 	clock := int32(^p.cmd.Process.Pid<<3 | 2)
 	t := unix.Timespec{}
@@ -99,12 +98,12 @@ func (p *process) cpu() (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// forgetPeak makes the kernel forget the peak of memory up to now.
+// forgetPeak resets the peak of resident memory in the kernel.
 func (p *process) forgetPeak() error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
 }
 
-// peakRSS returns the most memory in KiB that was resident since forgetPeak.
+// peakRSS returns the peak of resident memory since forgetPeak, in KiB.
 func (p *process) peakRSS() (float64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -119,7 +118,7 @@ func (p *process) peakRSS() (float64, error) {
 	return 0, fmt.Errorf("cannot find VmHWM in the status of process %d", p.cmd.Process.Pid)
 }
 
-// call sends the request. The response is stored in rsp, unless it is nil.
+// call sends the request. It stores the response in rsp, unless rsp is nil.
 func (p *process) call(ctx context.Context, rsp *[]byte) error {
 	if err := p.conn.Invoke(ctx, "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction", p.request, rsp); err != nil {
 		return fmt.Errorf("cannot call %s: %w", p.name, err)
@@ -128,13 +127,13 @@ func (p *process) call(ctx context.Context, rsp *[]byte) error {
 	return nil
 }
 
-// A bytesCodec takes and returns encoded messages, so that the caller costs
-// next to nothing: it shares the CPUs with what is measured.
+// A bytesCodec passes encoded messages through, so that the caller needs little CPU: it
+// shares the CPUs with the measured function.
 type bytesCodec struct{}
 
 var _ encoding.CodecV2 = bytesCodec{}
 
-// Name is that of gRPC's own codec, which functions use.
+// Name returns the name of the protobuf codec of gRPC, which functions use.
 func (bytesCodec) Name() string { return "proto" }
 
 func (bytesCodec) Marshal(v any) (mem.BufferSlice, error) {

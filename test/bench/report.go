@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// A target is what the function may cost at most, in multiples of the no-op.
+// A target is the maximum cost of the function, in multiples of the no-op.
 type target struct {
 	cpu, p99 float64
 }
 
-// targets by the title of the case.
+// targets are the targets by the title of the case.
 var targets = map[string]target{
 	"2 files, first":  {cpu: 0.8, p99: 1.5},
 	"2 files, steady": {cpu: 0.35, p99: 1.5},
@@ -26,8 +26,8 @@ var targets = map[string]target{
 // memoryTarget is the target for peak memory with the largest book.
 const memoryTarget = 1.0
 
-// header returns what precedes the tables in the report, given the load average
-// from before.
+// header returns the text before the tables of the report. load is the load average
+// before the measurement.
 func header(p plan, load string) string {
 	return fmt.Sprintf(`# Speed
 
@@ -69,7 +69,7 @@ func report(cases []benchCase) string {
 					fmt.Fprintf(t, " %.2f |", ratio)
 					continue
 				}
-				fmt.Fprintf(t, " %s |", judged(ratio, c.target.cpu))
+				fmt.Fprintf(t, " %s |", format(ratio, c.target.cpu))
 			}
 		}
 		fmt.Fprintln(t)
@@ -78,20 +78,20 @@ func report(cases []benchCase) string {
 	fmt.Fprintf(t, "\n| | %s | at most |\n|---|--:|--:|\n", ours)
 	for _, c := range cases {
 		ratio := median(ratios(c.figures[ours].p99(), c.figures[noop].p99()))
-		fmt.Fprintf(t, "| p99 latency, %d callers; %s | %s | %.2f |\n", callers, c.title, judged(ratio, c.target.p99), c.target.p99)
+		fmt.Fprintf(t, "| p99 latency, %d callers; %s | %s | %.2f |\n", callers, c.title, format(ratio, c.target.p99), c.target.p99)
 	}
 	for _, c := range cases {
 		if c.large {
 			ratio := median(c.figures[ours].peaks) / median(c.figures[noop].peaks)
-			fmt.Fprintf(t, "| peak memory, %d callers; %s | %s | %.2f |\n", memoryCallers, c.title, judged(ratio, memoryTarget), memoryTarget)
+			fmt.Fprintf(t, "| peak memory, %d callers; %s | %s | %.2f |\n", memoryCallers, c.title, format(ratio, memoryTarget), memoryTarget)
 		}
 	}
 
 	return t.String()
 }
 
-// judged returns a ratio, in bold where it misses its target.
-func judged(ratio, most float64) string {
+// format returns a ratio, in bold if it misses its target.
+func format(ratio, most float64) string {
 	if ratio > most {
 		return fmt.Sprintf("**%.2f**", ratio)
 	}
@@ -99,7 +99,7 @@ func judged(ratio, most float64) string {
 	return fmt.Sprintf("%.2f", ratio)
 }
 
-// loadAverage returns how many processes ran or waited in the last minute.
+// loadAverage returns the load average of the last minute.
 func loadAverage() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -110,7 +110,7 @@ func loadAverage() string {
 	return one
 }
 
-// cpuModel returns what the kernel calls the CPU.
+// cpuModel returns the name of the CPU in the kernel, or its architecture.
 func cpuModel() string {
 	b, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

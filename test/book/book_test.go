@@ -1,5 +1,5 @@
-// Package main compares package book with the real mdBook: MDBOOKS are the root
-// directories of those to compare with.
+// Package main compares package book with mdBook. MDBOOKS lists the root directories of
+// the versions of mdBook.
 package main
 
 import (
@@ -20,13 +20,13 @@ func mdbooks(t *testing.T) map[string]mdbook {
 		all[filepath.Base(root)] = mdbook(root)
 	}
 	if len(all) == 0 {
-		t.Fatal("MDBOOKS names no mdBook: run \"make test-book\"")
+		t.Fatal("MDBOOKS is empty: run \"make test-book\"")
 	}
 
 	return all
 }
 
-// same fails when mdBook and Check disagree about a book, or about its chapters.
+// same fails if mdBook and Check disagree about a book, or about its chapters.
 func (m mdbook) same(t *testing.T, files book.Files) {
 	t.Helper()
 	problems, _ := book.Check(files)
@@ -34,9 +34,9 @@ func (m mdbook) same(t *testing.T, files book.Files) {
 	t.Logf("served: %t, %d chapters", err == nil, len(pages))
 	switch {
 	case len(problems.First) > 0 && err == nil:
-		t.Errorf("mdBook serves what Check rejects: %v\n%s", problems, files.Markdowns["SUMMARY.md"])
+		t.Errorf("mdBook serves a book that Check rejects: %v\n%s", problems, files.Markdowns["SUMMARY.md"])
 	case len(problems.First) == 0 && err != nil:
-		t.Errorf("Check accepts what mdBook does not serve: %v\n%s", err, files.Markdowns["SUMMARY.md"])
+		t.Errorf("Check accepts a book that mdBook does not serve: %v\n%s", err, files.Markdowns["SUMMARY.md"])
 	case err == nil:
 		var want []string
 		for _, name := range book.Chapters(files) {
@@ -48,7 +48,7 @@ func (m mdbook) same(t *testing.T, files book.Files) {
 	}
 }
 
-// The cases of package book, whose verdicts are checked in there.
+// TestCases runs the cases of package book, which has the expected verdicts.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../book/testdata/cases.yaml")
@@ -82,10 +82,10 @@ func TestCases(t *testing.T) {
 				}
 				if slices.Contains(c.Stricter, version) {
 					if problems, _ := book.Check(files); len(problems.First) == 0 {
-						t.Error("Check accepts it")
+						t.Error("Check accepts the book, so it is not stricter")
 					}
 					if _, err := m.serves(t, files); err != nil {
-						t.Errorf("mdBook rejects it too, so that Check is no stricter: %v", err)
+						t.Errorf("mdBook rejects the book too, so Check is not stricter: %v", err)
 					}
 
 					return

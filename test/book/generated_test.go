@@ -27,7 +27,7 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// generated runs a test with BOOKS sources of randomness, from SEED on.
+// generated runs a test with BOOKS random sources, with seeds from SEED on.
 func generated(t *testing.T, test func(t *testing.T, m mdbook, r *rand.Rand)) {
 	t.Helper()
 	seed := number(t, "SEED", 1)
@@ -43,7 +43,7 @@ func generated(t *testing.T, test func(t *testing.T, m mdbook, r *rand.Rand)) {
 
 func pick(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
 
-// line returns a line of SUMMARY.md, mostly one that mdBook reads.
+// line returns a line of SUMMARY.md that mdBook usually accepts.
 func line(r *rand.Rand, next func() string) string {
 	link := func() string {
 		return pick(r, "[A](", "[A](", "[*b* `c`](", "[](", "[x\\]](") + pick(r, "", "", "./", "<", "") + next() + pick(r, ")", ")", ")", ")", " \"t\")", ">)")
@@ -71,8 +71,8 @@ func line(r *rand.Rand, next func() string) string {
 	}
 }
 
-// What Check rejects is what mdBook does not serve in full, and what it accepts has a
-// page for each chapter.
+// TestGeneratedSummary checks random SUMMARY.md files: mdBook does not serve what Check
+// rejects, and has a page for each chapter of what Check accepts.
 func TestGeneratedSummary(t *testing.T) {
 	t.Parallel()
 	generated(t, func(t *testing.T, m mdbook, r *rand.Rand) {
@@ -80,12 +80,12 @@ func TestGeneratedSummary(t *testing.T) {
 		var names []string
 		for i := range 12 {
 			name := pick(r, "", "x/", "x/y/", "第/") + pick(r, "a", "b c", "readme", "index", "ch", "print", "404") + strconv.Itoa(i) + pick(r, ".md", ".md", ".md", ".txt", "")
-			// The page print.html, which mdBook writes itself, holds all chapters. Where
-			// there is only one, it looks like that of the chapter.
+			// The page print.html, which mdBook adds, has all chapters. If there is
+			// only one chapter, it looks like the page of that chapter.
 			if r.IntN(8) == 0 && !strings.Contains(name, "print") {
 				name = strings.Replace(name, strconv.Itoa(i), "", 1)
 			}
-			if _, taken := files.Markdowns[name]; !taken {
+			if _, ok := files.Markdowns[name]; !ok {
 				names = append(names, name)
 			}
 			files.Markdowns[name] = text(name)
@@ -120,7 +120,8 @@ func TestGeneratedSummary(t *testing.T) {
 	})
 }
 
-// mdBook serves every SUMMARY.md that is written for a book, with all chapters.
+// TestGeneratedAuto checks that mdBook serves every generated SUMMARY.md with all
+// chapters.
 func TestGeneratedAuto(t *testing.T) {
 	t.Parallel()
 	generated(t, func(t *testing.T, m mdbook, r *rand.Rand) {
@@ -148,7 +149,7 @@ func TestGeneratedAuto(t *testing.T) {
 		}
 		files.Markdowns["SUMMARY.md"] = book.Summary(files)
 		if problems, _ := book.Check(files); len(problems.First) > 0 {
-			t.Fatalf("Check rejects it: %v\n%s", problems, files.Markdowns["SUMMARY.md"])
+			t.Fatalf("Check rejects the generated SUMMARY.md: %v\n%s", problems, files.Markdowns["SUMMARY.md"])
 		}
 		m.same(t, files)
 	})

@@ -21,16 +21,18 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/book"
 )
 
-// An mdbook is a root directory with mdBook in it, which test/debian.sh makes.
+// An mdbook is a root directory with mdBook, which test/debian.sh creates.
 type mdbook string
 
-// text is the content of a file of a book unless a test gives it one.
+// text returns the default content of a file of a book.
 func text(name string) string { return mark(name) + "\n\n# Title\n" }
 
+// mark returns a text by which the page of a file is recognized.
 func mark(name string) string { return fmt.Sprintf("MARK%xEND", name) }
 
-// serves returns why mdBook would not serve a book in full, or nil. It builds the book
-// as the viewer does: as another user, who can write the output alone.
+// serves returns the pages of the chapters, or why mdBook does not serve the book in
+// full. It builds the book as a pod does: as another user, who can write only the
+// output.
 func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err error) {
 	t.Helper()
 	output, err := m.build(t, files, "MDBOOK_BUILD__CREATE_MISSING=false")
@@ -41,7 +43,7 @@ func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err erro
 	return chapterPages(output, files)
 }
 
-// build returns the directory that mdBook builds a book into, or why it does not.
+// build returns the directory of the built book, or why mdBook cannot build the book.
 func (m mdbook) build(t *testing.T, files book.Files, env ...string) (output string, err error) {
 	t.Helper()
 	dir := m.write(t, files)
@@ -60,7 +62,7 @@ func (m mdbook) build(t *testing.T, files book.Files, env ...string) (output str
 	return filepath.Join(dir, "book"), nil
 }
 
-// command returns a command that runs in the folder of a book, as the user of the viewer.
+// command returns a command that runs in the folder of a book, as the user of the pod.
 func (m mdbook) command(ctx context.Context, dir string, env []string, args ...string) *exec.Cmd {
 	inside, _ := filepath.Rel(string(m), dir)
 	cmd := exec.CommandContext(ctx, "/usr/bin/"+args[0], args[1:]...)
@@ -76,7 +78,7 @@ func (m mdbook) command(ctx context.Context, dir string, env []string, args ...s
 	return cmd
 }
 
-// write puts a book where mdBook finds it.
+// write writes a book to a folder below the root directory, and returns the folder.
 func (m mdbook) write(t *testing.T, files book.Files) string {
 	t.Helper()
 	must := func(err error) {
@@ -116,21 +118,21 @@ func (m mdbook) write(t *testing.T, files book.Files) string {
 }
 
 var (
-	// The entries of the table of contents, which mdBook 0.4 and 0.5 write alike.
+	// The entries of the table of contents. mdBook 0.4 and 0.5 write the same format.
 	entry    = regexp.MustCompile(`href="([^"]*)"`)
 	contents = regexp.MustCompile(`this\.innerHTML = '(<ol class="chapter">[^'\n]*)';\n`)
 	marked   = regexp.MustCompile(`MARK[0-9a-f]+END`)
 )
 
 // chapterPages returns the page of each chapter in the table of contents, as a browser
-// would find it.
+// finds it.
 func chapterPages(output string, files book.Files) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(output, "index.html")); err != nil {
-		return nil, errors.New("there is no first page")
+		return nil, errors.New("the book has no first page")
 	}
 	scripts, err := filepath.Glob(filepath.Join(output, "toc*.js"))
 	if err != nil || len(scripts) == 0 {
-		return nil, errors.New("there is no table of contents")
+		return nil, errors.New("the book has no table of contents")
 	}
 	list := ""
 	for _, script := range scripts {
@@ -162,7 +164,7 @@ func chapterPages(output string, files book.Files) ([]string, error) {
 		shown := marked.FindString(string(raw))
 		switch {
 		case !strings.Contains(string(raw), "<html"):
-			return nil, fmt.Errorf("%q is served as it is", page)
+			return nil, fmt.Errorf("%q is not a page", page)
 		case slices.Contains(pages, page):
 			return nil, fmt.Errorf("two chapters have the page %q", page)
 		case book.Page(marks[shown]) != page && page != "SUMMARY.html":
@@ -188,7 +190,7 @@ func follow(link string) (string, error) {
 	if i := strings.IndexAny(link, "#?"); i >= 0 {
 		link = link[:i]
 	}
-	// A browser leaves alone what is no escape.
+	// A browser does not decode invalid escapes.
 	var decoded strings.Builder
 	for link != "" {
 		text := link[:1]

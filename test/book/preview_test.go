@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// output is what a process has printed.
+// output is the output of a process.
 type output struct {
 	sync.Mutex
 	bytes.Buffer
@@ -36,8 +36,8 @@ func (o *output) String() string {
 	return o.Buffer.String()
 }
 
-// "make preview" serves the book of a file, follows the file, keeps the last good book,
-// and leaves nothing behind.
+// TestPreview checks that make preview serves the book of a file, serves changes of the
+// file, keeps the last good book, and leaves no files or processes behind.
 func TestPreview(t *testing.T) {
 	command := filepath.Join(t.TempDir(), "preview")
 	build := exec.Command("go", "build", "-o", command, "./preview")
@@ -51,7 +51,7 @@ func TestPreview(t *testing.T) {
 }
 
 func preview(t *testing.T, command, root string) {
-	// The mdBook of root finds only what is in root.
+	// mdBook finds only files in its root directory.
 	tmp, err := os.MkdirTemp(root, "preview-") //nolint:usetesting // It must be below the root.
 	if err != nil {
 		t.Fatal(err)
@@ -94,14 +94,14 @@ func preview(t *testing.T, command, root string) {
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
-		t.Fatalf("%s: not within 30 s; printed:\n%s", reason, out)
+		t.Fatalf("%s: not within 30 s; output:\n%s", reason, out)
 	}
 
 	write(`{SUMMARY.md: "- [A](a.md)", a.md: First text}`)
 	cmd := exec.CommandContext(t.Context(), command, xr, "--mdbook", wrapper, fmt.Sprintf("--port=%d", port))
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.WaitDelay = 10 * time.Second // An mdBook that is left behind holds the output.
+	cmd.WaitDelay = 10 * time.Second // Wait does not return while an mdBook that still runs has the output open.
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +115,10 @@ func preview(t *testing.T, command, root string) {
 	if want := "Degraded=True InvalidSpec: "; !strings.Contains(out.String(), want) {
 		t.Errorf("want %q in the output:\n%s", want, out)
 	}
-	// mdBook looks at the files every second.
+	// mdBook checks the files every second.
 	time.Sleep(2 * time.Second)
 	if !strings.Contains(get("b.html"), "Second text") {
-		t.Errorf("a change with an error took the last good book away; printed:\n%s", out)
+		t.Errorf("the last good book is gone after a change with an error; output:\n%s", out)
 	}
 	write(`{SUMMARY.md: "- [C](c.md)", c.md: Third text}`)
 	eventually("the corrected book is served", func() bool { return strings.Contains(get("c.html"), "Third text") })
@@ -127,12 +127,12 @@ func preview(t *testing.T, command, root string) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("ended by Ctrl-C: %v", err)
+		t.Errorf("preview after Ctrl-C: %v", err)
 	}
 	if page := get("c.html"); page != "" {
-		t.Errorf("mdBook serves after the preview has ended: %s", page)
+		t.Errorf("mdBook still serves after the preview has exited: %s", page)
 	}
 	if left, _ := os.ReadDir(tmp); len(left) > 0 {
-		t.Errorf("files are left behind: %v", left)
+		t.Errorf("the preview left files behind: %v", left)
 	}
 }

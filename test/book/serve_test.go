@@ -28,8 +28,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/book"
 )
 
-// TestFamilies shows at which addresses the composed container is reached: the default
-// serves IPv4 only, and "::" serves both families, but does not start on a kernel that
+// TestFamilies checks at which addresses the composed container serves: the default
+// serves only IPv4, and "::" serves both families, but does not start on a kernel that
 // was booted without IPv6.
 func TestFamilies(t *testing.T) {
 	t.Parallel()
@@ -42,7 +42,7 @@ func TestFamilies(t *testing.T) {
 		log     string
 	}{
 		"IPv4": {
-			reason: "0.0.0.0 serves IPv4 only, so a pod that has only IPv6 never becomes ready.",
+			reason: "0.0.0.0 serves only IPv4, so a pod that has only IPv6 never becomes ready.",
 			want:   []string{ipv4},
 		},
 		"IPv4WithoutIPv6": {
@@ -56,13 +56,13 @@ func TestFamilies(t *testing.T) {
 			want:   []string{ipv4, ipv6},
 		},
 		"BothDisabled": {
-			reason:  ":: serves IPv4 where a sysctl of the node disables IPv6.",
+			reason:  ":: serves IPv4 if a sysctl of the node disables IPv6.",
 			input:   listen("::"),
 			prepare: disableIPv6,
 			want:    []string{ipv4},
 		},
 		"BothWithoutIPv6": {
-			reason:  ":: ends mdBook where the kernel has no IPv6, so it is not the default.",
+			reason:  "mdBook exits with :: if the kernel has no IPv6, so it is not the default.",
 			input:   listen("::"),
 			prepare: withoutIPv6,
 			log:     "Address family not supported by protocol",
@@ -91,15 +91,15 @@ func TestFamilies(t *testing.T) {
 					return got != nil
 				})
 				if diff := cmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("%s\nreached at: -want, +got:\n%s", tc.reason, diff)
+					t.Errorf("%s\naddresses that serve: -want, +got:\n%s", tc.reason, diff)
 				}
 			})
 		}
 	}
 }
 
-// TestLargeBook shows that a book as large as a ConfigMap fits the memory and the volume
-// that are composed, also while mdBook builds it again.
+// TestLargeBook checks that a book as large as a ConfigMap fits into the composed
+// memory limit and volume, even while mdBook rebuilds it.
 func TestLargeBook(t *testing.T) {
 	t.Parallel()
 	for version, m := range mdbooks(t) {
@@ -138,13 +138,13 @@ func onePage() map[string]any {
 	return map[string]any{"markdowns": map[string]any{"SUMMARY.md": "- [A](a.md)\n", "a.md": "# A\n"}}
 }
 
-// listen returns an Input with an address to listen on.
+// listen returns an Input with a listenAddress.
 func listen(address string) map[string]any {
 	return map[string]any{"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input", "listenAddress": address}
 }
 
-// ownNetwork is whether the test runs in a network of its own, as a pod does. If it does
-// not, the test is run again there.
+// ownNetwork returns whether the test runs in a network namespace of its own, as a pod
+// does. If not, it runs the test again in one.
 func ownNetwork(t *testing.T) bool {
 	t.Helper()
 	const isolated = "OWN_NETWORK"
@@ -168,7 +168,7 @@ func ownNetwork(t *testing.T) bool {
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
-		t.Errorf("in its own network: %v", err)
+		t.Errorf("the test in its own network failed: %v", err)
 	}
 	t.Logf("%s", out)
 
@@ -183,7 +183,7 @@ func disableIPv6(t *testing.T) {
 	}
 }
 
-// withoutIPv6 lets the system call fail that fails on a kernel that was booted with
+// withoutIPv6 makes the system call fail that fails on a kernel that was booted with
 // ipv6.disable=1, for the processes that the test starts.
 func withoutIPv6(t *testing.T) {
 	t.Helper()
@@ -196,7 +196,7 @@ func withoutIPv6(t *testing.T) {
 		{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT)},
 		{Code: ret, K: unix.SECCOMP_RET_ALLOW},
 	}
-	// The filter is that of this thread.
+	// The filter applies to this thread and the processes that it starts.
 	runtime.LockOSThread()
 	program := &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(program)), 0, 0)
@@ -206,7 +206,7 @@ func withoutIPv6(t *testing.T) {
 	}
 }
 
-// A server is a composed container that runs.
+// A server is a running container.
 type server struct {
 	container corev1.Container
 	dir       string
@@ -239,7 +239,8 @@ func (m mdbook) serve(t *testing.T, pod corev1.PodSpec, files map[string]string)
 	return s
 }
 
-// eventually waits until ok, or until mdBook ends with a text in its log if there is one.
+// eventually waits until ok returns true, or until mdBook exits with a text in its log,
+// if log is not empty.
 func (s server) eventually(t *testing.T, log string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -249,7 +250,7 @@ func (s server) eventually(t *testing.T, log string, ok func() bool) {
 		select {
 		case <-s.exited:
 			if log == "" || !strings.Contains(s.log.String(), log) {
-				t.Fatalf("mdBook has ended: want %q, got:\n%s", log, s.log)
+				t.Fatalf("mdBook exited: want %q, got:\n%s", log, s.log)
 			}
 
 			return
@@ -259,7 +260,7 @@ func (s server) eventually(t *testing.T, log string, ok func() bool) {
 	t.Fatalf("not within a minute:\n%s", s.log)
 }
 
-// get requests a page at an address of the pod, and the port that the probes request.
+// get requests a path at an IP address of the pod, on the port of the container.
 func (s server) get(ip, path string) (string, error) {
 	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	rsp, err := client.Get("http://" + net.JoinHostPort(ip, fmt.Sprint(s.container.Ports[0].ContainerPort)) + path)
@@ -275,7 +276,7 @@ func (s server) get(ip, path string) (string, error) {
 	return string(body), err
 }
 
-// peakMemory returns the most memory that mdBook has had, in bytes.
+// peakMemory returns the peak of the resident memory of mdBook, in bytes.
 func (s server) peakMemory(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
@@ -284,7 +285,7 @@ func (s server) peakMemory(t *testing.T) int64 {
 	}
 	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
 	if m == nil {
-		t.Fatalf("cannot find the peak in:\n%s", status)
+		t.Fatalf("cannot find the peak of memory in:\n%s", status)
 	}
 	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
 	if err != nil {
@@ -295,7 +296,7 @@ func (s server) peakMemory(t *testing.T) int64 {
 	return kib << 10
 }
 
-// size returns the bytes of all files of a folder.
+// size returns the total size of the files in a folder, in bytes.
 func size(t *testing.T, dir string) (sum int64) {
 	t.Helper()
 	if err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -318,13 +319,14 @@ func size(t *testing.T, dir string) (sum int64) {
 
 // largeBook returns a book of 500 chapters and nearly 1 MiB, always the same.
 //
-// mdBook's index for searching is most of its memory, and grows with the number of
-// different words and with the chapters that each is in. So words come as often as
-// in English prose: two of five are among those that the index leaves out, and of
-// the others few come often and many once, about 7,500 in all.
+// The search index of mdBook is most of its memory. It grows with the number of
+// different words and with the number of chapters that have each word. So the words are
+// as frequent as in English prose: two of five are stop words, which are not in the
+// index. Of the others, a few are frequent and many occur once, about 7,500 words in
+// all.
 func largeBook() map[string]string {
 	const chapters, size, vocabulary = 500, 2030, 9000
-	left := strings.Fields("the of and to in is that it for on are as with be by this at from or not but have which you")
+	stop := strings.Fields("the of and to in is that it for on are as with be by this at from or not but have which you")
 	r := rand.New(rand.NewPCG(1, 2))
 	frequency := rand.NewZipf(r, 1.1, 5, vocabulary)
 	summary := "# Summary\n\n"
@@ -336,7 +338,7 @@ func largeBook() map[string]string {
 		fmt.Fprintf(text, "# Chapter %d\n\n", i+1)
 		for n := 1; text.Len() < size; n++ {
 			if r.IntN(5) < 2 {
-				text.WriteString(left[r.IntN(len(left))])
+				text.WriteString(stop[r.IntN(len(stop))])
 			} else {
 				text.WriteString(word(frequency.Uint64()))
 			}
@@ -353,7 +355,7 @@ func largeBook() map[string]string {
 	return book
 }
 
-// word returns a word for a number, two to four syllables long.
+// word returns a word of two to four syllables for a number.
 func word(n uint64) string {
 	consonants, vowels := "bcdfghjklmnprstvw", "aeiou"
 	w := &strings.Builder{}

@@ -19,8 +19,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// TestSettings checks that mdBook reads the settings of a MarkdownView as they are
-// written: mdBook reads variables as JSON, and Kubernetes replaces $(NAME).
+// TestSettings checks that mdBook reads the settings of a MarkdownView unchanged:
+// mdBook parses variables as JSON, and Kubernetes expands $(NAME).
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for version, m := range mdbooks(t) {
@@ -33,7 +33,7 @@ func TestSettings(t *testing.T) {
 				page := m.page(t, map[string]any{"title": odd, "description": odd, "authors": []any{odd, odd}})
 				for _, want := range []string{"Chapter - " + odd, `content="` + odd + `"`} {
 					if !strings.Contains(page, want) {
-						t.Errorf("the title or the description: want %q, got:\n%s", want, page[:min(len(page), 1500)])
+						t.Errorf("title or description: want %q, got:\n%s", want, page[:min(len(page), 1500)])
 					}
 				}
 			})
@@ -57,7 +57,7 @@ func (m mdbook) page(t *testing.T, settings map[string]any) string {
 	output, err := m.build(t, book.Files{Markdowns: map[string]string{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}},
 		environment(compose(t, map[string]any{"markdowns": files, "book": settings}, nil).Containers[0])...)
 	if err != nil {
-		t.Fatalf("mdBook ends: %v", err)
+		t.Fatalf("cannot build the book: %v", err)
 	}
 	b, err := os.ReadFile(filepath.Join(output, "index.html"))
 	if err != nil {
@@ -67,7 +67,7 @@ func (m mdbook) page(t *testing.T, settings map[string]any) string {
 	return html.UnescapeString(string(b))
 }
 
-// compose returns the pod that is composed for a spec and an Input.
+// compose returns the pod that the function composes for a spec and an Input.
 func compose(t *testing.T, spec, input map[string]any) corev1.PodSpec {
 	t.Helper()
 	object := func(m map[string]any) *structpb.Struct {
@@ -92,7 +92,7 @@ func compose(t *testing.T, spec, input map[string]any) corev1.PodSpec {
 	d := &appsv1.Deployment{}
 	composed := rsp.GetDesired().GetResources()["deployment"].GetResource()
 	if composed == nil {
-		t.Fatalf("nothing is composed: %v", rsp.GetResults())
+		t.Fatalf("want a composed Deployment, got results %v", rsp.GetResults())
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(composed.AsMap(), d); err != nil {
 		t.Fatal(err)
@@ -101,11 +101,12 @@ func compose(t *testing.T, spec, input map[string]any) corev1.PodSpec {
 	return d.Spec.Template.Spec
 }
 
-// environment returns the variables of a container as a kubelet sets them.
+// environment returns the environment variables of a container as the kubelet sets
+// them.
 func environment(c corev1.Container) []string {
 	var env []string
 	for _, v := range c.Env {
-		// Of what is doubled a kubelet leaves one, and it replaces $(NAME).
+		// The kubelet expands $(NAME), and reads $$ as $.
 		value := strings.ReplaceAll(strings.ReplaceAll(v.Value, "$$", "\x00"), "$(HOME)", "/replaced")
 		env = append(env, v.Name+"="+strings.ReplaceAll(value, "\x00", "$"))
 	}

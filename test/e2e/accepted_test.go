@@ -16,10 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Accepted shows that the API server accepts all that the function composes: for
-// each of many random MarkdownViews with random Inputs, it asks the API server to
-// apply the MarkdownView and what is composed of it, and to store nothing. What
-// it would store has every text as it was sent.
+// Accepted checks that the API server accepts everything that the function composes: it
+// sends many random MarkdownViews, and the resources composed of them with random
+// Inputs, to the API server as a dry run. The API server must return each text of a
+// ConfigMap as it was sent.
 func Accepted(k *kit) {
 	const n = 3000
 	dir := k.TempDir()
@@ -30,7 +30,7 @@ func Accepted(k *kit) {
 	// The cluster has no Gateway API.
 	files = slices.DeleteFunc(files, func(file string) bool { return strings.HasSuffix(file, "-httproute.json") })
 	if len(files) < 3*n {
-		k.Fatalf("there are at least three objects for each sample: got %d files", len(files))
+		k.Fatalf("want at least three objects for each sample, got %d files", len(files))
 	}
 
 	var rejected atomic.Int32
@@ -62,10 +62,10 @@ func (k *kit) dryRun(file string) error {
 	if err := json.Unmarshal(b, &u.Object); err != nil {
 		return err
 	}
-	// A person creates a MarkdownView, Crossplane applies the rest.
+	// A user creates a MarkdownView, Crossplane applies the rest.
 	if strings.HasSuffix(file, "-view.json") {
 		if len(u.GetName()) > 63 {
-			return nil // Crossplane admits none. Its resources have legal names all the same.
+			return nil // Crossplane rejects it. Its composed resources still have valid names.
 		}
 
 		return k.Create(k.Context(), u, client.DryRunAll)
@@ -75,11 +75,11 @@ func (k *kit) dryRun(file string) error {
 		return err
 	}
 	if u.GetUID() == "" {
-		return errors.New("the API server has not answered with an object")
+		return errors.New("the API server has returned no object")
 	}
 	for _, name := range []string{"data", "binaryData"} {
 		if !reflect.DeepEqual(sent.Object[name], u.Object[name]) {
-			return fmt.Errorf("the API server would store another %s", name)
+			return fmt.Errorf("the API server has changed %s", name)
 		}
 	}
 

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AdmissionOfTutorial shows that the cases of the tutorial's own webhook have
-// the outcome that they have there, and that the reason is shown. test/admission
-// tests every rule.
+// AdmissionOfTutorial checks that the API server accepts and rejects the same objects
+// as the webhook of the tutorial, with a message that states why, and sets the same
+// defaults. test/admission tests every rule.
 func AdmissionOfTutorial(k *kit) {
 	for want, spec := range map[string]map[string]any{
 		"spec.markdowns must hold SUMMARY.md": {"markdowns": map[string]any{"page.md": "# Page\n"}, "replicas": int64(3)},
@@ -20,7 +20,7 @@ func AdmissionOfTutorial(k *kit) {
 		u := book("tutorial")
 		u.Object["spec"] = spec
 		if err := k.tryApply(u); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
-			k.Errorf("want it rejected as invalid with %q, got %v", want, err)
+			k.Errorf("want an Invalid error that contains %q, got %v", want, err)
 		}
 	}
 

@@ -9,8 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BadInput shows that an error that is found after admission changes nothing that
-// runs, is reported in the conditions and in one event, and ends when it is fixed.
+// BadInput checks that an error that is found after admission does not change the
+// composed resources, is reported in the conditions and in one event, and is cleared
+// when it is fixed.
 func BadInput(k *kit) {
 	good := func() map[string]any { return map[string]any{"allowedImages": []any{"docker.io/peaceiris/mdbook"}} }
 	for name, c := range map[string]struct {
@@ -51,7 +52,7 @@ func BadInput(k *kit) {
 		k.until(name, "rejected", func(v *markdownView) error {
 			return errors.Join(v.is("Synced", metav1.ConditionFalse, ""), v.is("Degraded", metav1.ConditionTrue, c.reason),
 				contains(v.condition("Synced").Message, c.names), contains(v.condition("Degraded").Message, c.names),
-				// The rest still describes what runs.
+				// The other conditions still describe the running pods.
 				v.is("Available", metav1.ConditionTrue, ""), v.is("Ready", metav1.ConditionTrue, ""), v.counts(healthy, 1, 1))
 		})
 		k.eventually(name+": one warning", func() error { return k.warned(name, c.names) })
@@ -67,8 +68,8 @@ func BadInput(k *kit) {
 	}
 }
 
-// warned returns an error unless exactly one warning event has a text. It may
-// have been repeated.
+// warned returns an error unless exactly one warning event contains a text. The event
+// may have a count above 1.
 func (k *kit) warned(name, text string) error {
 	k.Helper()
 	var warnings []string
@@ -78,7 +79,7 @@ func (k *kit) warned(name, text string) error {
 		}
 	}
 	if len(warnings) != 1 {
-		return fmt.Errorf("%d warnings name %s, not one: %q", len(warnings), text, warnings)
+		return fmt.Errorf("%d warnings contain %q, not one: %q", len(warnings), text, warnings)
 	}
 
 	return nil

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Browser reads a book of 100 pages in folders as a reader does, with images, Japanese
-// file names and a generated SUMMARY.md: it looks at a page, opens chapters from the
-// sidebar and by the arrow, and searches. It writes a picture of the first page to the
-// file E2E_PICTURE.
+// Browser reads a book of 100 pages with a browser. The book has folders, images,
+// Japanese file names and a generated SUMMARY.md. The browser opens chapters from the
+// sidebar and with the arrow, and searches. It writes a screenshot of the first page to
+// the file E2E_PICTURE.
 func Browser(k *kit) {
 	k.needsNode()
 	const name, pages = "runbook", 100
@@ -82,7 +82,7 @@ func (k *kit) files(dir string) map[string]any {
 	return all
 }
 
-// A browser with one page, that runs until the test ends.
+// A browser has one page, and runs until the test ends.
 type browser struct {
 	*kit
 
@@ -94,8 +94,8 @@ type browser struct {
 	events []string
 }
 
-// browser starts Debian's Chromium in its root directory, where it finds no programs,
-// libraries or fonts of the machine. Only it has these mounts.
+// browser starts Debian's Chromium with chroot, so it uses no program, library or font
+// of this machine. The mounts are in a namespace of its own.
 func (k *kit) browser() *browser {
 	k.Helper()
 	const script = `mount --rbind /dev "$0/dev"; mount -t proc proc "$0/proc"; mount -t tmpfs tmpfs "$0/tmp"; exec chroot "$0" /usr/lib/chromium/chromium "$@"`
@@ -119,7 +119,7 @@ func (k *kit) browser() *browser {
 	}
 	k.must(responses.SetReadDeadline(time.Now().Add(2 * k.patience)))
 	k.Cleanup(func() {
-		_ = commands.Close() // Chromium ends.
+		_ = commands.Close() // Chromium exits.
 		_ = cmd.Wait()       // The context may have killed it.
 		k.check(responses.Close())
 		k.check(log.Close())
@@ -141,7 +141,7 @@ func (k *kit) browser() *browser {
 	return b
 }
 
-// call a method of the DevTools protocol.
+// call calls a method of the DevTools protocol.
 func (b *browser) call(method string, params map[string]any) (map[string]any, error) {
 	b.calls++
 	command := map[string]any{"id": b.calls, "method": method, "params": params}
@@ -158,7 +158,7 @@ func (b *browser) call(method string, params map[string]any) (map[string]any, er
 	for {
 		j, err := b.responses.ReadBytes(0)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read what %s returns: %w", method, err)
+			return nil, fmt.Errorf("cannot read the response of %s: %w", method, err)
 		}
 		var response struct {
 			ID     int
@@ -167,7 +167,7 @@ func (b *browser) call(method string, params map[string]any) (map[string]any, er
 			Error  struct{ Message string }
 		}
 		if err := json.Unmarshal(bytes.TrimSuffix(j, []byte{0}), &response); err != nil {
-			return nil, fmt.Errorf("cannot read what %s returns: %w", method, err)
+			return nil, fmt.Errorf("cannot read the response of %s: %w", method, err)
 		}
 		switch {
 		case response.Method == "Log.entryAdded", response.Method == "Runtime.exceptionThrown":
@@ -181,7 +181,7 @@ func (b *browser) call(method string, params map[string]any) (map[string]any, er
 	}
 }
 
-// evaluate JavaScript in the page.
+// evaluate evaluates JavaScript in the page.
 func (b *browser) evaluate(expression string) (any, error) {
 	response, err := b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true})
 	if err != nil {
@@ -206,7 +206,7 @@ func (b *browser) until(expression string) {
 			return nil
 		}
 		page, more := b.evaluate(`[location.href, document.title, document.body.innerText].join("\n")`)
-		err = errors.Join(err, more, fmt.Errorf("it is %v on the page:\n%v\n%s", value, page, strings.Join(b.events, "\n")))
+		err = errors.Join(err, more, fmt.Errorf("the value is %v on the page:\n%v\n%s", value, page, strings.Join(b.events, "\n")))
 		if time.Since(loaded) > 20*time.Second {
 			b.Logf("reload: %s: %v", expression, err)
 			_, more = b.call("Page.reload", nil)
@@ -217,7 +217,8 @@ func (b *browser) until(expression string) {
 	})
 }
 
-// click the first element that a selector matches and that has a text.
+// click clicks the first element that a selector matches and that contains a text, when
+// there is one.
 func (b *browser) click(selector, text string) {
 	b.Helper()
 	b.until(fmt.Sprintf(`(e => e ? (e.click(), true) : false)([...document.querySelectorAll(%q)].find(e => e.textContent.includes(%q)))`, selector, text))
@@ -234,7 +235,7 @@ func (b *browser) enter(text string) {
 	}
 }
 
-// picture returns what the page looks like, as a PNG.
+// picture returns a screenshot of the page, as a PNG.
 func (b *browser) picture() []byte {
 	b.Helper()
 	response, err := b.call("Page.captureScreenshot", nil)

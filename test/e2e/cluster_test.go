@@ -21,21 +21,20 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// A machine is what runs the function and Crossplane, and can make them fail.
+// A machine runs the function and Crossplane, and can kill them.
 type machine interface {
-	// FunctionMetrics are the metrics of the function, in the format of
-	// Prometheus, of each of its processes.
+	// FunctionMetrics returns the metrics of each process of the function, in the
+	// Prometheus text format.
 	FunctionMetrics(ctx context.Context) ([]string, error)
 
-	// KillFunction kills the function, which is started again by whoever runs
-	// it.
+	// KillFunction kills the function, which is then restarted.
 	KillFunction(ctx context.Context) error
 
-	// KillCrossplane kills Crossplane, which is then started again.
+	// KillCrossplane kills Crossplane, which is then restarted.
 	KillCrossplane(ctx context.Context) error
 }
 
-// A cluster that tests run on.
+// A cluster is the cluster that the tests use.
 type cluster struct {
 	client.WithWatch
 	machine
@@ -43,17 +42,17 @@ type cluster struct {
 	controlplane.Options
 	controlplane.Installer
 
-	// loopback is the cluster if it is one of ours.
+	// loopback is the control plane that the tests have started, or nil.
 	loopback *controlplane.ControlPlane
 
-	// realPods is whether pods are not simulated.
+	// realPods is whether pods run, and are not simulated.
 	realPods bool
 
 	kubeconfig string
 	logs       string
 
-	// patience is how long a test waits for what must come. A machine with much
-	// else to do must not fail it.
+	// patience is how long a test waits for an expected state. It is long, so tests do
+	// not fail on a busy machine.
 	patience time.Duration
 
 	// The names of two other functions: one that its Input controls, and
@@ -62,12 +61,12 @@ type cluster struct {
 	autoReady string
 }
 
-// start a control plane of our own, or take the one that E2E_KUBECONFIG names.
-// That must have Crossplane and our packages, pulled from the registry that an
-// ImageConfig "mirror" names: the tests bring functions of their own there.
+// start starts a control plane, or connects to the one that E2E_KUBECONFIG names. That
+// must have Crossplane and the packages of this repository, pulled from the registry
+// that an ImageConfig named mirror rewrites to: the tests push more functions there.
 func start(t *testing.T) *cluster {
 	t.Helper()
-	log.SetLogger(logr.Discard()) // controller-runtime complains otherwise.
+	log.SetLogger(logr.Discard()) // Otherwise controller-runtime prints a warning.
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +79,7 @@ func start(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// Logs tell why a test has failed.
+		// The logs of a failed test are kept.
 		if !t.Failed() {
 			_ = os.RemoveAll(dir)
 		}
@@ -121,8 +120,8 @@ func (c *cluster) up(t *testing.T) {
 	}
 }
 
-// stopOnSignal stops the control plane when the tests are interrupted. Without
-// it they would end before their cleanup.
+// stopOnSignal stops the control plane when the tests are interrupted. By default the
+// process would exit without cleanup.
 func stopOnSignal(cp *controlplane.ControlPlane) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
@@ -134,7 +133,8 @@ func stopOnSignal(cp *controlplane.ControlPlane) {
 	}()
 }
 
-// attach to a cluster that is there. Its pods are real, so all takes longer.
+// attach connects to an existing cluster. Its pods are real, so everything takes
+// longer.
 func (c *cluster) attach(t *testing.T, kubeconfig string) {
 	t.Helper()
 	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -161,7 +161,8 @@ func (c *cluster) attach(t *testing.T, kubeconfig string) {
 	c.kubeconfig, c.logs = kubeconfig, c.Options.Dir
 }
 
-// install a function that is there as a binary only, and return its name.
+// install builds and installs the package of a function from its binary, and returns
+// its name.
 func (c *cluster) install(t *testing.T, name string) string {
 	t.Helper()
 	p, err := c.BuildFunction(t.Context(), name, filepath.Join(c.Bin, name))
@@ -175,7 +176,7 @@ func (c *cluster) install(t *testing.T, name string) string {
 	return p.Name()
 }
 
-// run a tool as the administrator of the cluster.
+// run runs a tool as the administrator of the cluster.
 func (c *cluster) run(tool string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*c.patience)
 	defer cancel()

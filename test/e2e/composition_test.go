@@ -10,13 +10,14 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// A step of a pipeline.
+// A step is a step of a pipeline.
 type step struct {
 	function string
 	input    map[string]any
 }
 
-// ours is the step that calls our function, with an Input unless that is nil.
+// ours returns the step that calls function-markdownview, with an Input unless that is
+// nil.
 func ours(input map[string]any) step {
 	if input != nil {
 		input["apiVersion"] = "markdownview.fn.crossplane.io/v1beta1"
@@ -26,8 +27,8 @@ func ours(input map[string]any) step {
 	return step{function: controlplane.FunctionName, input: input}
 }
 
-// composition applies a Composition that is deleted after the test, and returns
-// its name. Called again for the same suffix it changes that Composition.
+// composition applies a Composition that is deleted after the test, and returns its
+// name. A second call with the same suffix updates that Composition.
 func (k *kit) composition(suffix string, gvk schema.GroupVersionKind, steps ...step) string {
 	k.Helper()
 	var pipeline []any
@@ -54,7 +55,7 @@ func (k *kit) composition(suffix string, gvk schema.GroupVersionKind, steps ...s
 	return u.GetName()
 }
 
-// afterwards deletes an object after the test, if it is still there then.
+// afterwards deletes an object after the test, if it still exists.
 func (k *kit) afterwards(u *unstructured.Unstructured) {
 	k.Cleanup(func() { _ = k.Delete(context.Background(), u) })
 }

@@ -13,7 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Create shows that the tutorial's sample becomes the objects of the tutorial.
+// Create checks that the sample of the tutorial is composed into the objects that the
+// tutorial describes.
 func Create(k *kit) {
 	const name = "markdownview-sample"
 	sample := k.parse(k.read("../../example/xr.yaml"))[0]
@@ -57,7 +58,7 @@ func Create(k *kit) {
 	}
 	mdbook := pod.Containers[0]
 	if mdbook.Name != "mdbook" || mdbook.Image != "peaceiris/mdbook:latest" {
-		k.Errorf("the container is %q of image %q", mdbook.Name, mdbook.Image)
+		k.Errorf("the container is %q with image %q", mdbook.Name, mdbook.Image)
 	}
 	if got, want := strings.Join(append(mdbook.Command, mdbook.Args...), " "), "mdbook serve --hostname 0.0.0.0"; got != want {
 		k.Errorf("the container runs %q, not %q", got, want)
@@ -86,17 +87,17 @@ func Create(k *kit) {
 		k.Errorf("kubectl get prints %v, not %v", got, want)
 	}
 	if got, want := k.kubectl("get", "markdownview", name, "--output=wide"), fmt.Sprintf("http://viewer-%s.%s.svc", name, k.namespace); !strings.Contains(got, want) {
-		k.Errorf("kubectl get -o wide prints no %q: %s", want, got)
+		k.Errorf("kubectl get -o wide does not print %q: %s", want, got)
 	}
 }
 
-// CreateStatus shows that the status tells how many viewers are up. A quota
-// holds them back, so that each state lasts for as long as it is looked at.
+// CreateStatus checks that the status reports how many pods are ready. A ResourceQuota
+// limits the pods, so each state lasts until the test has checked it.
 func CreateStatus(k *kit) {
 	const name = "status"
-	k.quota("viewers", 0)
+	k.quota("pods", 0)
 	k.apply(book(name, replicas(3)))
-	k.until(name, "no viewer", func(v *markdownView) error {
+	k.until(name, "no pod", func(v *markdownView) error {
 		return errors.Join(
 			v.counts(notReady, 0, 0),
 			v.is("Available", metav1.ConditionFalse, "Creating"),
@@ -105,8 +106,8 @@ func CreateStatus(k *kit) {
 			v.is("Synced", metav1.ConditionTrue, ""))
 	})
 
-	k.quota("viewers", 1)
-	k.until(name, "one viewer of three", func(v *markdownView) error {
+	k.quota("pods", 1)
+	k.until(name, "one of three pods", func(v *markdownView) error {
 		k.nudge("replicasets", name)
 		return errors.Join(
 			v.counts(available, 1, 1),
@@ -114,8 +115,8 @@ func CreateStatus(k *kit) {
 			v.is("Ready", metav1.ConditionFalse, ""))
 	})
 
-	k.quota("viewers", 3)
-	v := k.until(name, "all viewers", func(v *markdownView) error {
+	k.quota("pods", 3)
+	v := k.until(name, "all pods", func(v *markdownView) error {
 		k.nudge("replicasets", name)
 		return errors.Join(
 			v.settled(),
@@ -127,7 +128,7 @@ func CreateStatus(k *kit) {
 	}
 }
 
-// quota lets no more than n pods be in the namespace.
+// quota limits the namespace to n pods with a ResourceQuota of this name.
 func (k *kit) quota(name string, n int64) {
 	k.Helper()
 	q := &corev1.ResourceQuota{
@@ -138,9 +139,9 @@ func (k *kit) quota(name string, n int64) {
 	k.apply(k.unstructured(q))
 }
 
-// nudge annotates objects of a MarkdownView, so that their controller handles them now:
-// the ReplicaSet controller waits ever longer for what was rejected, and the kubelet
-// syncs a pod once a minute.
+// nudge annotates the objects of a MarkdownView, so that their controller reconciles
+// them immediately: the ReplicaSet controller waits longer after each rejected pod, and
+// the kubelet syncs a pod once a minute.
 func (k *kit) nudge(resource, name string) {
 	k.Helper()
 	_, err := k.run("kubectl", "--namespace="+k.namespace, "annotate", resource, "--overwrite",

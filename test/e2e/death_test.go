@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Deaths shows that the end of the function, of Crossplane and of the API server in
-// the middle of work loses and doubles nothing.
+// Deaths checks that no resource is lost or duplicated if the function, Crossplane or
+// the API server is killed while it works.
 func Deaths(k *kit) {
 	const n = 60
 	names := k.createMany(n, 0)
 	kill := []func(context.Context) error{k.KillFunction, k.KillCrossplane}
 	if k.loopback != nil {
-		// That of another cluster is not ours to kill.
+		// The API server of an existing cluster must not be killed.
 		kill = append(kill, k.loopback.KillAPIServer)
 	}
 	for i, kill := range kill {
 		enough := n / 6 * (i + 1)
-		k.eventually("work is under way", func() error {
+		k.eventually("some Deployments exist", func() error {
 			if d := k.deployments(); d < enough {
 				return fmt.Errorf("there are %d Deployments", d)
 			}
@@ -26,7 +26,7 @@ func Deaths(k *kit) {
 			return nil
 		})
 		if d := k.deployments(); d == n {
-			k.Fatal("the work is done: nothing would be interrupted")
+			k.Fatal("all Deployments exist already: nothing is left to interrupt")
 		}
 		k.must(kill(k.Context()))
 	}

@@ -1,38 +1,37 @@
 #!/bin/sh
 # debian.sh FOLDER
 #
-# Unpacks what a real node needs from Debian into FOLDER, and installs nothing:
+# Unpacks the Debian packages of a real node into FOLDER. It installs nothing.
 #
-#   host   runc, the CNI plugins and nft, for this machine; what it has already is
-#          left out
+#   host   runc, the CNI plugins and nft, without packages that this machine has
 #   nginx  a root filesystem with nginx
-#   pause  a root filesystem with a static program that waits
+#   pause  a root filesystem with busybox, a static program
 #
-# The packages come from the mirror that apt is configured with. MIRROR names
-# another one for the images, such as on a machine that is not a Debian.
+# The packages come from the mirror of this machine's apt. With MIRROR=URL, those of the
+# root filesystems come from there, for a machine that is not Debian.
 set -eu
 
 fail() {
-	echo "cannot get the node's packages from Debian: $*" >&2
+	echo "cannot get packages of Debian: $*" >&2
 	exit 1
 }
 
-command -v apt-get >/dev/null || fail "this needs apt-get"
+command -v apt-get >/dev/null || fail "apt-get is required"
 mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep '/debian/$' | head -n 1)}
-[ "$mirror" ] || fail "apt knows no mirror of Debian: set MIRROR"
+[ "$mirror" ] || fail "apt has no mirror of Debian: set MIRROR"
 
 mkdir -p "$(dirname "$1")"
 tmp=$(mktemp -d "$1.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
-# download FOLDER OPTIONS downloads $packages with what they depend on and
-# unpacks them. All that apt writes is below $tmp.
+# download FOLDER OPTION... downloads $packages and their dependencies and unpacks
+# them. apt writes only to $tmp.
 download() {
 	folder=$1
 	shift
 	mkdir -p "$tmp/$folder/lists/partial" "$tmp/$folder/archives/partial" "$tmp/$folder/root/usr/bin" "$tmp/$folder/root/usr/sbin" "$tmp/$folder/root/usr/lib" "$tmp/$folder/root/usr/lib64"
-	# Where a package still has files in /lib or /sbin they belong in /usr.
+	# Some packages have files in /bin, /sbin or /lib, which are links to /usr.
 	ln -s usr/bin usr/sbin usr/lib usr/lib64 "$tmp/$folder/root"
 	set -- -qq -o APT::Sandbox::User=root -o Acquire::Languages=none -o Dir::State::Lists="$tmp/$folder/lists" \
 		-o Dir::Cache="$tmp/$folder" -o Dir::Cache::Archives="$tmp/$folder/archives" -o Debug::NoLocking=true "$@"
@@ -48,13 +47,13 @@ download host
 
 packages="nginx busybox-static"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-[ -e $keyring ] || fail "this needs the package debian-archive-keyring"
+[ -e $keyring ] || fail "the package debian-archive-keyring is required"
 : >"$tmp/status"
 echo "deb [signed-by=$keyring] $mirror trixie main" >"$tmp/sources.list"
 download image -o Dir::State::status="$tmp/status" -o Dir::Etc::SourceList="$tmp/sources.list" -o Dir::Etc::SourceParts=/dev/null
 
-# image NAME PROGRAM FILES makes a root filesystem of a program, the libraries that
-# it needs, and other files.
+# image NAME PROGRAM FILE... creates a root filesystem with a program, its libraries,
+# and other files.
 image() {
 	name=$1
 	program=$2

@@ -10,8 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Delete shows that the resources of a MarkdownView go with it, and nothing
-// else does: neither another MarkdownView's nor anyone's that look alike.
+// Delete checks that the composed resources of a MarkdownView are deleted with it, and
+// nothing else: neither the resources of another MarkdownView nor objects of a user
+// with the same labels.
 func Delete(k *kit) {
 	const name, other = "delete", "other"
 	k.apply(book(name))
@@ -27,7 +28,7 @@ func Delete(k *kit) {
 	u := book(name)
 	u.SetNamespace(k.namespace)
 	k.must(k.Delete(k.Context(), u))
-	k.eventually("all is gone", func() error {
+	k.eventually("all are deleted", func() error {
 		for _, o := range []struct {
 			object client.Object
 			name   string
@@ -47,7 +48,7 @@ func Delete(k *kit) {
 
 	for _, key := range []string{"*v1.ConfigMap markdowns-" + name, "*v1.Deployment viewer-" + name, "*v1.Service viewer-" + name} {
 		if _, ok := before[key]; !ok {
-			k.Fatalf("%s was not there", key)
+			k.Fatalf("%s did not exist", key)
 		}
 		delete(before, key)
 	}
@@ -57,7 +58,8 @@ func Delete(k *kit) {
 	k.settle(other)
 }
 
-// uids of the ConfigMaps, Deployments and Services in the namespace.
+// uids returns the UIDs of the ConfigMaps, Deployments and Services in the namespace,
+// by type and name.
 func (k *kit) uids() map[string]string {
 	k.Helper()
 	configMaps, deployments, services := &corev1.ConfigMapList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}

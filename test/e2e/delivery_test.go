@@ -18,9 +18,9 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// Server shows that nginx serves a book that mdBook has built, in pods that are
-// restricted: each kind of file as what it is, within the memory that it requests, and
-// a download to its end although its pod is deleted.
+// Server checks that nginx serves a book that mdBook has built, in restricted pods:
+// each file with its media type, within the requested memory, and that a download
+// completes although its pod is deleted.
 func Server(k *kit) {
 	k.needsNode()
 	const name = "static"
@@ -50,20 +50,20 @@ func Server(k *kit) {
 		k.check(equal(path, want, fmt.Sprintf("%d %s", rsp.StatusCode, mediaType)))
 	}
 	k.memory(name, "server", requests)
-	k.endsDownloads(name)
+	k.completesDownloads(name)
 }
 
-// endsDownloads checks that the server of the only pod of a book ends a download after
-// it has stopped to listen, and that it has served for a while after the pod was
-// deleted.
-func (k *kit) endsDownloads(name string) {
+// completesDownloads checks that, after the only pod of a book is deleted, its server
+// accepts requests for a while, and completes a download after it has stopped accepting
+// requests.
+func (k *kit) completesDownloads(name string) {
 	k.Helper()
 	pod := k.podsOf(name)[0]
 	address := net.JoinHostPort(pod.Status.PodIP, fmt.Sprint(pod.Spec.Containers[0].Ports[0].ContainerPort))
 	whole, err := httpGet(k.Context(), "http://"+address+"/print.html")
 	k.must(err)
 
-	// Small buffers: the server can send only what is read.
+	// With a small buffer, the server can send only what the client reads.
 	dialer := net.Dialer{}
 	conn, err := dialer.DialContext(k.Context(), "tcp", address)
 	k.must(err)
@@ -78,10 +78,10 @@ func (k *kit) endsDownloads(name string) {
 
 	k.must(k.Delete(k.Context(), &pod))
 	served := 0
-	k.eventually("the server has stopped to listen", func() error {
+	k.eventually("the server accepts no more requests", func() error {
 		if _, err := httpGet(k.Context(), "http://"+address+"/page.html"); err == nil {
 			served++
-			return fmt.Errorf("it serves")
+			return fmt.Errorf("it still serves the book")
 		}
 
 		return nil
@@ -96,11 +96,11 @@ func (k *kit) endsDownloads(name string) {
 	k.settle(name)
 }
 
-// Uninterrupted shows that the readers of a book that is composed as in
-// example/production/composition.yaml see no failed request and no page of two
-// revisions: over ten changes of the text, over a change whose image cannot be pulled,
-// while all pods are evicted during that, as a drain of their node does, and over a
-// change of replicas.
+// Uninterrupted checks that the readers of a book that is composed as in
+// example/production/composition.yaml get no failed request and no page of two
+// revisions: during ten changes of the text, during a change whose image cannot be
+// pulled while all pods are evicted as in a drain of their node, and during a change of
+// replicas.
 func Uninterrupted(k *kit) {
 	k.needsNode()
 	const name = "uninterrupted"
@@ -129,7 +129,7 @@ func Uninterrupted(k *kit) {
 	}
 	k.until(name, "stuck", stuck)
 	k.evict(name)
-	k.until(name, "served by successors of its old pods", stuck)
+	k.until(name, "served by replacements of its old pods", stuck)
 	if r.has("revision-11") == nil {
 		k.Error("there are pages of the change whose image cannot be pulled")
 	}
@@ -145,8 +145,8 @@ func Uninterrupted(k *kit) {
 	k.check(equal("revisions that were read", 12, len(got.pages)))
 }
 
-// allowManyChanges has Crossplane allow more changes of a MarkdownView in a minute than
-// it does by default, until the test ends.
+// allowManyChanges configures Crossplane to allow more changes of a MarkdownView in a
+// minute than by default, until the test ends.
 func (k *kit) allowManyChanges() {
 	k.Helper()
 	status := []string{"--namespace=crossplane-system", "rollout", "status", "deployment/crossplane"}
@@ -157,8 +157,8 @@ func (k *kit) allowManyChanges() {
 	k.kubectl(status...)
 }
 
-// LiveReload shows what the readers of books see that mdBook serves itself, as by
-// default: status 404 while it builds a new text, and no failure of another kind.
+// LiveReload checks what readers get from books that mdBook serves, which is the
+// default: status 404 while mdBook builds a new text, and no other failure.
 // docs/delivery.md has the numbers.
 func LiveReload(k *kit) {
 	k.needsNode()
@@ -194,10 +194,10 @@ func LiveReload(k *kit) {
 		apply(revision)
 		k.settle(names...)
 	}
-	report("rollouts that end before old pods have the new text", readers)
+	report("rollouts that complete before old pods have the new text", readers)
 
-	// A rollout that takes longer: the kubelet brings the new text to old pods when it
-	// syncs them, each minute or when they are changed.
+	// A rollout that takes longer: the kubelet updates the files of old pods when it
+	// syncs them, each minute or when a pod changes.
 	for _, name := range names {
 		k.hasPods(name, 2)
 		k.kubectl("rollout", "pause", "deployment", "viewer-"+name)
@@ -218,7 +218,7 @@ func LiveReload(k *kit) {
 // large adds 900 KB in 450 chapters to a book.
 func large(s map[string]any) {
 	summary := s["markdowns"].(map[string]any)["SUMMARY.md"].(string)
-	text := strings.Repeat("All work and no play makes a long page. ", 50)
+	text := strings.Repeat("This sentence is here to fill the page. ", 50)
 	for i := range 450 {
 		name := fmt.Sprintf("long-%d.md", i)
 		file(name, fmt.Sprintf("# Long %d\n\n%s\n", i, text))(s)
@@ -227,14 +227,14 @@ func large(s map[string]any) {
 	file("SUMMARY.md", summary)(s)
 }
 
-// production applies the Composition of example/production, without a public address,
-// which needs the API of a Gateway, and with more settings. It returns its name.
+// production applies the Composition of example/production with more settings, and
+// without a route, which needs the Gateway API. It returns the name of the Composition.
 func (k *kit) production(settings map[string]any) string {
 	k.Helper()
 	role := k.parse(k.read("../../example/production/rbac.yaml"))[0]
 	k.apply(role)
 	k.afterwards(role)
-	k.eventually("what Crossplane may", func() error {
+	k.eventually("permissions of Crossplane", func() error {
 		return k.may(crossplaneUser(), map[string]bool{"patch policy/poddisruptionbudgets": true})
 	})
 	pipeline, _, err := unstructured.NestedSlice(k.parse(k.read("../../example/production/composition.yaml"))[0].Object, "spec", "pipeline")
@@ -249,7 +249,7 @@ func (k *kit) production(settings map[string]any) string {
 	return k.composition("production", kind, ours(input))
 }
 
-// podsOf a MarkdownView.
+// podsOf returns the pods of a MarkdownView.
 func (k *kit) podsOf(name string) []corev1.Pod {
 	k.Helper()
 	l := &corev1.PodList{}
@@ -258,15 +258,15 @@ func (k *kit) podsOf(name string) []corev1.Pod {
 	return l.Items
 }
 
-// hasPods waits until a MarkdownView has n pods, and those that were removed have ended.
+// hasPods waits until a MarkdownView has n pods, and all others are deleted.
 func (k *kit) hasPods(name string, n int) {
 	k.Helper()
 	k.eventually("pods of "+name, func() error { return equal("pods", n, len(k.podsOf(name))) })
 }
 
-// evict all pods of a MarkdownView and wait until they are gone, as a drain does. It
-// requests again one that the PodDisruptionBudget protects. The node is not cordoned:
-// there is no other one.
+// evict evicts all pods of a MarkdownView and waits until they are deleted, as a drain
+// does. It repeats the request while the PodDisruptionBudget rejects it. The node is
+// not cordoned, because it is the only one.
 func (k *kit) evict(name string) {
 	k.Helper()
 	pods := k.podsOf(name)
@@ -276,6 +276,6 @@ func (k *kit) evict(name string) {
 		})
 	}
 	for _, pod := range pods {
-		k.eventually("end of "+pod.Name, func() error { return k.gone(&corev1.Pod{}, pod.Name) })
+		k.eventually("deletion of "+pod.Name, func() error { return k.gone(&corev1.Pod{}, pod.Name) })
 	}
 }

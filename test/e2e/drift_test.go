@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Drift shows that what is ours is put back, whoever changes it: every field
-// that Crossplane owns of each resource because the function desires it.
+// Drift checks that every field that Crossplane owns because the function desires it is
+// reverted after another client changes it.
 func Drift(k *kit) {
 	const name = "drift"
 	k.apply(book(name))
@@ -24,11 +24,11 @@ func Drift(k *kit) {
 	resources := k.children(name).all()
 	changes, fixed := map[string][]edit{}, map[string][]string{}
 	for what, o := range resources {
-		changes[what], fixed[what] = k.vandalise(k.unstructuredOf(o))
-		k.Logf("%s: %d fields are changed by somebody", what, len(changes[what]))
+		changes[what], fixed[what] = k.changeOwned(k.unstructuredOf(o))
+		k.Logf("%s: %d fields are changed by another client", what, len(changes[what]))
 	}
 	for what, o := range resources {
-		k.eventually(what+" is put back", func() error {
+		k.eventually(what+" is reverted", func() error {
 			u := k.unstructuredOf(o)
 			var errs []error
 			for _, c := range changes[what] {
@@ -40,8 +40,8 @@ func Drift(k *kit) {
 	}
 	k.settle(name)
 
-	// What ties the Deployment to its pods is immutable, and what refers to
-	// something must find it.
+	// The fields that select the pods of the Deployment are immutable, and a reference
+	// must name an existing item.
 	want := map[string][]string{
 		"ConfigMap": nil,
 		"Deployment": {
@@ -56,11 +56,11 @@ func Drift(k *kit) {
 		"Service": nil,
 	}
 	if diff := cmp.Diff(want, fixed); diff != "" {
-		k.Errorf("fields that nobody can change: -want +got:\n%s", diff)
+		k.Errorf("fields that no client can change: -want +got:\n%s", diff)
 	}
 }
 
-// unstructuredOf reads an object anew.
+// unstructuredOf reads an object again, as unstructured.
 func (k *kit) unstructuredOf(o client.Object) *unstructured.Unstructured {
 	k.Helper()
 	gvk, err := k.GroupVersionKindFor(o)
@@ -72,7 +72,7 @@ func (k *kit) unstructuredOf(o client.Object) *unstructured.Unstructured {
 	return u
 }
 
-// DriftOfAll shows that each resource that is deleted comes back.
+// DriftOfAll checks that each composed resource that is deleted is created again.
 func DriftOfAll(k *kit) {
 	names := map[string]string{"ConfigMap": "no-config-map", "Deployment": "no-deployment", "Service": "no-service"}
 	for _, name := range names {
@@ -88,13 +88,13 @@ func DriftOfAll(k *kit) {
 		k.must(k.Delete(k.Context(), gone[what], client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	}
 	for what, name := range names {
-		k.eventually(what+" comes back", func() error {
+		k.eventually(what+" is created again", func() error {
 			c, err := k.tryChildren(name)
 			if err != nil {
 				return err
 			}
 			if c.all()[what].GetUID() == gone[what].GetUID() {
-				return fmt.Errorf("it is the old one still")
+				return fmt.Errorf("it is not deleted yet")
 			}
 
 			return nil
@@ -102,12 +102,12 @@ func DriftOfAll(k *kit) {
 	}
 	k.settle(slices.Collect(maps.Values(names))...)
 	for _, name := range names {
-		k.eventually(name+": there is an event", func() error { return k.warned(name, "Deleted resources are created again") })
+		k.eventually(name+": event", func() error { return k.warned(name, "Deleted resources are created again") })
 	}
 }
 
-// DriftOfOthers shows that what others set stays, also when we change our part
-// of the same object.
+// DriftOfOthers checks that fields that other clients set are kept, also when the
+// function changes other fields of the same object.
 func DriftOfOthers(k *kit) {
 	const name = "others"
 	k.apply(book(name))
@@ -125,7 +125,7 @@ func DriftOfOthers(k *kit) {
 			c.deployment.Spec.Template.Annotations["sidecar.example.org/inject"] = "true"
 			c.service.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
 
-			return k.Update(k.Context(), o, client.FieldOwner("somebody"))
+			return k.Update(k.Context(), o, client.FieldOwner("other-client"))
 		}))
 	}
 	kept := func() error {
@@ -139,7 +139,7 @@ func DriftOfOthers(k *kit) {
 			}
 		}
 		if got := c.configMap.Data["example.org"]; got != "keep" {
-			return fmt.Errorf("the data of somebody is %q", got)
+			return fmt.Errorf("the data of the other client is %q", got)
 		}
 		if got := *c.deployment.Spec.RevisionHistoryLimit; got != seven {
 			return fmt.Errorf("revisionHistoryLimit is %d", got)

@@ -16,17 +16,18 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// from sets where content comes from.
+// from sets spec.markdownsFrom.
 func from(entries ...any) func(map[string]any) {
 	return func(s map[string]any) { s["markdownsFrom"] = entries }
 }
 
-// fromConfigMap is an entry for a ConfigMap whose files are in the folder of its name.
+// fromConfigMap returns an entry for a ConfigMap whose files are in a folder with the
+// same name.
 func fromConfigMap(name string) any {
 	return map[string]any{"configMap": map[string]any{"name": name}, "path": name}
 }
 
-// fromImage makes the book one that an image holds.
+// fromImage replaces the files of the book with an image.
 func fromImage(reference string) func(map[string]any) {
 	return func(s map[string]any) {
 		delete(s, "markdowns")
@@ -34,7 +35,7 @@ func fromImage(reference string) func(map[string]any) {
 	}
 }
 
-// write a ConfigMap with files.
+// write applies a ConfigMap with files.
 func (k *kit) write(name string, files map[string]string) {
 	k.Helper()
 	k.apply(k.unstructured(&corev1.ConfigMap{
@@ -57,9 +58,10 @@ func (k *kit) notFound(name, configMap string) {
 	})
 }
 
-// FromConfigMap shows that a book has files of another ConfigMap: one that is missing
-// is reported and used when it appears, a change of it is a rollout, and what runs
-// stays when it is deleted. A live MarkdownView changes to it.
+// FromConfigMap checks that a book can have files of another ConfigMap. A ConfigMap
+// that does not exist is reported, and used when it is created. A change of it starts a
+// rollout. When it is deleted, the composed resources do not change. Then it changes an
+// existing MarkdownView to use the ConfigMap.
 func FromConfigMap(k *kit) {
 	const name = "handbook"
 	k.apply(book(name, from(fromConfigMap("guide")), file("SUMMARY.md", "- [Page](page.md)\n- [Guide](guide/a.md)\n")))
@@ -106,7 +108,7 @@ func FromConfigMap(k *kit) {
 	k.check(equal("specs", second.specs(), k.children(name).specs()))
 }
 
-// guideServed waits until the page of the ConfigMap has a text, where pods are not
+// guideServed waits until the page of the ConfigMap contains a text, unless pods are
 // simulated.
 func (k *kit) guideServed(name, text string) {
 	k.Helper()
@@ -115,7 +117,7 @@ func (k *kit) guideServed(name, text string) {
 	}
 }
 
-// FromLarge shows that a book of 5 MiB in six ConfigMaps is served.
+// FromLarge checks that a book of 5 MiB in six ConfigMaps is served.
 func FromLarge(k *kit) {
 	k.needsNode()
 	const name = "large"
@@ -146,8 +148,8 @@ func FromLarge(k *kit) {
 	k.memory(name, "mdbook", limits)
 }
 
-// prose returns that many bytes of text or more, in which some words are frequent and
-// many are rare, as in a language: the search index grows with the words.
+// prose returns at least size bytes of text, in which some words are frequent and many
+// are rare, as in a natural language: the search index grows with the number of words.
 func prose(r *rand.Rand, size int) string {
 	text := strings.Builder{}
 	for n := 1; text.Len() < size; n++ {
@@ -162,8 +164,8 @@ func prose(r *rand.Rand, size int) string {
 	return text.String()
 }
 
-// FromImage shows that an image holds a book, named by its digest, and that a live
-// MarkdownView changes to it and back.
+// FromImage checks that an image, referred to by its digest, can hold a book, and that
+// an existing MarkdownView can change to it and back.
 func FromImage(k *kit) {
 	k.needsNode()
 	const name, repository = "handbook", "registry.example.com/team/book"

@@ -1,5 +1,5 @@
-// Package e2e shows on a real control plane that the function keeps every
-// guarantee that a hand-written controller gives.
+// Package e2e tests on a real control plane that the function keeps every guarantee of
+// a controller written in Go.
 package e2e
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// TestMain has a real node run in namespaces of its own, together with the tests.
+// TestMain starts a real node in Linux namespaces of its own, and runs the tests there.
 func TestMain(m *testing.M) {
 	if os.Getenv("NODE") == "real" && os.Getenv("E2E_KUBECONFIG") == "" {
 		if _, err := controlplane.Isolate(0); err != nil {
@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestGuarantees runs a test for each guarantee. Those that leave the others
-// alone run together; then those that kill, upgrade or measure run one by one.
+// TestGuarantees runs a test for each guarantee. Tests that do not affect others run in
+// parallel. Those that kill, upgrade or measure run one by one after that.
 func TestGuarantees(t *testing.T) {
 	c := start(t)
 
@@ -71,7 +71,7 @@ func TestGuarantees(t *testing.T) {
 	})
 	t.Run("Alone", func(t *testing.T) {
 		for _, test := range []func(*kit){
-			Reachable, // Needs that Crossplane may not compose HTTPRoutes yet.
+			Reachable, // Requires that Crossplane has no permission for HTTPRoutes yet.
 			Quiet,
 			Accepted,
 			Deaths,
@@ -87,7 +87,7 @@ func TestGuarantees(t *testing.T) {
 	})
 }
 
-// nameOf a test function, without its package.
+// nameOf returns the name of a test function, without its package.
 func nameOf(test func(*kit)) string {
 	name := runtime.FuncForPC(reflect.ValueOf(test).Pointer()).Name()
 	return name[strings.LastIndex(name, ".")+1:]

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TutorialsKind shows that the tutorial's own API is composed, with an XRD that
-// declares less than ours.
+// TutorialsKind checks that the tutorial's own API is composed, with an XRD that has
+// fewer fields than that of the Configuration package.
 func TutorialsKind(k *kit) {
 	gvk := schema.GroupVersionKind{Group: "view.zoetrope.github.io", Version: "v1", Kind: "MarkdownView"}
 	for _, u := range k.parse(k.read("../../example/tutorial/definition.yaml")) {
@@ -43,16 +43,16 @@ func TutorialsKind(k *kit) {
 	})
 	k.children(u.GetName())
 
-	// The names of composed resources do not hold the group of the XR, so another
-	// kind with the same name cannot have them.
+	// The names of composed resources do not contain the API group of the XR, so an XR
+	// of another kind with the same name cannot compose them.
 	k.apply(book(u.GetName()))
-	k.until(u.GetName(), "the names belong to another XR", func(v *markdownView) error {
+	k.until(u.GetName(), "the resources are controlled by another XR", func(v *markdownView) error {
 		return errors.Join(v.is("Synced", metav1.ConditionFalse, ""), v.is("Degraded", metav1.ConditionTrue, "ApplyFailed"))
 	})
 }
 
-// AutoscaledDeployment shows that replicas that an XR leaves out are left to
-// others: its XRD has no default for them.
+// AutoscaledDeployment checks that the function does not set the replicas of a
+// Deployment if the XR does not set them: its XRD has no default for them.
 func AutoscaledDeployment(k *kit) {
 	const name, idle, handover = "autoscaled", "idle", "handover"
 	gvk := k.variant("Autoscaled", func(xrd *unstructured.Unstructured) {
@@ -69,7 +69,7 @@ func AutoscaledDeployment(k *kit) {
 	k.apply(bookOf(gvk, handover))
 
 	k.kubectl("scale", "deployment", "viewer-"+name, "--replicas=3")
-	k.eventually("three viewers", func() error {
+	k.eventually("three pods", func() error {
 		v, err := k.viewOf(gvk, name)
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func AutoscaledDeployment(k *kit) {
 	})
 
 	k.kubectl("scale", "deployment", "viewer-"+idle, "--replicas=0")
-	k.eventually("no pod, as the spec asks", func() error {
+	k.eventually("scaled to zero", func() error {
 		v, err := k.viewOf(gvk, idle)
 		if err != nil {
 			return err
@@ -88,27 +88,28 @@ func AutoscaledDeployment(k *kit) {
 		return errors.Join(v.counts(healthy, 0, 0), v.is("Ready", metav1.ConditionTrue, ""), v.is("Available", metav1.ConditionTrue, "ScaledToZero"))
 	})
 
-	// The replicas that were applied stay until somebody else sets another number.
+	// The last applied replicas stay until another client sets a different number.
 	k.pause(15 * time.Second)
 	if got := *k.children(handover).deployment.Spec.Replicas; got != 3 {
-		k.Errorf("the Deployment has %d replicas after its XR leaves them out, not the 3 that it had", got)
+		k.Errorf("the Deployment has %d replicas after they were removed from the XR, not 3 as before", got)
 	}
 	k.kubectl("scale", "deployment", "viewer-"+handover, "--replicas=4")
 
-	// Crossplane has a circuit breaker for what changes too often: give it time.
+	// The circuit breaker of Crossplane would open if the Deployment changed too often:
+	// wait for that.
 	k.pause(30 * time.Second)
 	if got := *k.children(handover).deployment.Spec.Replicas; got != 4 {
-		k.Errorf("the Deployment has %d replicas, not the 4 that an autoscaler has set", got)
+		k.Errorf("the Deployment has %d replicas, not 4 as set by kubectl scale", got)
 	}
 	k.apply(bookOf(gvk, name, file("page.md", "# Changed\n")))
 	k.settleOf(gvk, name)
 	if got := *k.children(name).deployment.Spec.Replicas; got != 3 {
-		k.Errorf("the Deployment has %d replicas after a change of the text, not the 3 that others want", got)
+		k.Errorf("the Deployment has %d replicas after a change of the text, not 3 as set by kubectl scale", got)
 	}
 }
 
-// ClusterScoped shows that an XR without a namespace is composed into that of
-// the Input.
+// ClusterScoped checks that the resources of an XR without a namespace are composed in
+// the namespace of the Input.
 func ClusterScoped(k *kit) {
 	gvk := k.variant("Global", func(xrd *unstructured.Unstructured) {
 		k.must(unstructured.SetNestedField(xrd.Object, "Cluster", "spec", "scope"))
@@ -132,8 +133,8 @@ func ClusterScoped(k *kit) {
 	k.children(u.GetName())
 }
 
-// Claim shows that a legacy XR is composed into the namespace of its claim, and
-// that the claim has its conditions.
+// Claim checks that the resources of a legacy XR are composed in the namespace of its
+// claim, and that the claim has the conditions of the XR.
 func Claim(k *kit) {
 	gvk := k.variant("Legacy", func(xrd *unstructured.Unstructured) {
 		xrd.SetAPIVersion("apiextensions.crossplane.io/v1")
@@ -168,7 +169,7 @@ func Claim(k *kit) {
 	k.children(xr)
 }
 
-// Nested shows that a MarkdownView that is itself composed is composed.
+// Nested checks that a MarkdownView can be a composed resource of another XR.
 func Nested(k *kit) {
 	const name = "library"
 	gvk := schema.GroupVersionKind{Group: group(k), Version: "v1", Kind: "Library"}
@@ -210,15 +211,17 @@ spec:
 	}
 
 	k.must(k.Delete(k.Context(), inNamespace(library, k.namespace)))
-	k.within(2*k.patience, "all goes with the library", func() error {
+	k.within(2*k.patience, "all are deleted with the library", func() error {
 		return errors.Join(k.gone(book(""), "nested"), k.gone(&corev1.ConfigMap{}, "markdowns-nested"))
 	})
 }
 
-// group of the APIs that a test defines: its own, since tests run together.
+// group returns the API group of the XRDs that a test defines: each test has one,
+// because tests run in parallel.
 func group(k *kit) string { return k.namespace + ".example.org" }
 
-// variant defines an API like ours with another kind, and returns that kind.
+// variant defines an API like that of MarkdownView with another kind, and returns that
+// kind.
 func (k *kit) variant(name string, change func(*unstructured.Unstructured)) schema.GroupVersionKind {
 	k.Helper()
 	gvk := schema.GroupVersionKind{Group: group(k), Version: kind.Version, Kind: name}
@@ -234,12 +237,13 @@ func (k *kit) variant(name string, change func(*unstructured.Unstructured)) sche
 	return gvk
 }
 
-// define an API, which is gone after the test, and wait until it is offered.
+// define applies an XRD, which is deleted after the test, and waits until it is
+// established.
 func (k *kit) define(xrd *unstructured.Unstructured) {
 	k.Helper()
 	k.apply(xrd)
 	k.afterwards(xrd)
-	k.eventually(xrd.GetName()+" is offered", func() error {
+	k.eventually(xrd.GetName()+" is established", func() error {
 		u := xrd.DeepCopy()
 		if err := k.Get(k.Context(), client.ObjectKey{Name: xrd.GetName()}, u); err != nil {
 			return err
@@ -253,8 +257,8 @@ func (k *kit) define(xrd *unstructured.Unstructured) {
 	})
 }
 
-// applyNew applies an object of a kind that was defined just now, which it may
-// take the API server a moment to serve.
+// applyNew applies an object of a kind that was just defined: the API server may not
+// serve it yet.
 func (k *kit) applyNew(u *unstructured.Unstructured) {
 	k.Helper()
 	k.eventually("create "+u.GetKind(), func() error { return k.tryApply(u) })

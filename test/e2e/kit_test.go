@@ -31,10 +31,10 @@ const (
 	healthy   = "Healthy"
 )
 
-// kind of our XR.
+// kind is the kind of the XR.
 var kind = schema.GroupVersionKind{Group: "markdownview.fn.crossplane.io", Version: "v1alpha1", Kind: "MarkdownView"}
 
-// A kit is what a test does to the cluster, in a namespace of its own.
+// A kit holds what a test needs: the cluster, and a namespace of its own.
 type kit struct {
 	*testing.T
 	*cluster
@@ -42,8 +42,8 @@ type kit struct {
 	namespace string
 }
 
-// kit makes a namespace, which is deleted after the test. When the test has
-// failed it logs what is in it first.
+// kit creates a namespace, which is deleted after the test. If the test has failed, the
+// objects in the namespace are logged first.
 func (c *cluster) kit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{T: t, cluster: c, namespace: fmt.Sprintf("e2e-%s-%05d", strings.ToLower(lastPart(t.Name())), rand.IntN(1e5))}
@@ -60,7 +60,7 @@ func (c *cluster) kit(t *testing.T) *kit {
 			t.Log(err)
 		}
 	})
-	// Pods cannot be created without it.
+	// Pods cannot be created without the default service account.
 	k.eventually("service account default", func() error {
 		return k.get(&corev1.ServiceAccount{}, "default")
 	})
@@ -68,7 +68,8 @@ func (c *cluster) kit(t *testing.T) *kit {
 	return k
 }
 
-// needsNode skips a test that reaches pods, unless they run on a real node of ours.
+// needsNode skips a test that connects to pods, unless the pods run on a real node of
+// this machine.
 func (k *kit) needsNode() {
 	k.Helper()
 	if k.loopback == nil || !k.RealNode() {
@@ -87,8 +88,8 @@ func (k *kit) must(err error) {
 	}
 }
 
-// eventually waits until f returns nil, and fails the test with what f said
-// last.
+// eventually waits until f returns nil. If it does not, the test fails with the last
+// error.
 func (k *kit) eventually(what string, f func() error) {
 	k.Helper()
 	k.within(k.patience, what, f)
@@ -105,8 +106,8 @@ func (k *kit) get(o client.Object, name string) error {
 	return k.Get(k.Context(), client.ObjectKey{Namespace: k.namespace, Name: name}, o)
 }
 
-// apply an object, with server-side apply, in our namespace unless it names
-// another or is of a kind that has none.
+// apply applies an object with server-side apply, in the namespace of the test unless
+// the object has another or is cluster-scoped.
 func (k *kit) apply(u *unstructured.Unstructured) {
 	k.Helper()
 	k.must(k.tryApply(u))
@@ -125,7 +126,7 @@ func (k *kit) tryApply(u *unstructured.Unstructured) error {
 	return k.Apply(k.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("e2e"), client.ForceOwnership)
 }
 
-// kubectl runs the real kubectl in our namespace and returns what it prints.
+// kubectl runs kubectl in the namespace of the test and returns its output.
 func (k *kit) kubectl(args ...string) string {
 	k.Helper()
 	out, err := k.run("kubectl", append([]string{"--namespace=" + k.namespace}, args...)...)
@@ -134,7 +135,7 @@ func (k *kit) kubectl(args ...string) string {
 	return out
 }
 
-// A markdownView is what tests read of an XR with our spec.
+// A markdownView has the fields of an XR that tests read.
 type markdownView struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta `json:"metadata"`
@@ -166,8 +167,8 @@ func (v *markdownView) condition(name string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// is returns an error unless a condition has a status, and the reason unless
-// that is empty.
+// is returns an error unless a condition has a status and a reason. An empty reason
+// matches any.
 func (v *markdownView) is(name string, status metav1.ConditionStatus, reason string) error {
 	c := v.condition(name)
 	if c.Status != status || (reason != "" && c.Reason != reason) {
@@ -177,21 +178,20 @@ func (v *markdownView) is(name string, status metav1.ConditionStatus, reason str
 	return nil
 }
 
-// counts returns an error unless the status is the one given, with that many
-// viewers and that many ready.
-func (v *markdownView) counts(status string, viewers, ready int32) error {
-	if s := v.Status; s.Status != status || s.Replicas != viewers || s.ReadyReplicas != ready {
-		return fmt.Errorf("status is %q with %d viewers, %d ready, not %q with %d, %d", s.Status, s.Replicas, s.ReadyReplicas, status, viewers, ready)
+// counts returns an error unless the status has these numbers of pods and of ready
+// pods.
+func (v *markdownView) counts(status string, replicas, ready int32) error {
+	if s := v.Status; s.Status != status || s.Replicas != replicas || s.ReadyReplicas != ready {
+		return fmt.Errorf("status is %q with %d pods, %d ready, not %q with %d, %d", s.Status, s.Replicas, s.ReadyReplicas, status, replicas, ready)
 	}
 
 	return nil
 }
 
-// settled returns an error unless all of the status reports that what its spec asks
-// for now is there.
+// settled returns an error unless the status reports that the current spec is healthy.
 func (v *markdownView) settled() error {
 	if v.Status.ObservedGeneration != v.Generation {
-		return fmt.Errorf("status is about generation %d, not %d", v.Status.ObservedGeneration, v.Generation)
+		return fmt.Errorf("status has observed generation %d, not %d", v.Status.ObservedGeneration, v.Generation)
 	}
 	if v.Status.Status != healthy {
 		return fmt.Errorf("status is %q: %v", v.Status.Status, v.Status.Conditions)
@@ -220,7 +220,7 @@ func decode(u *unstructured.Unstructured) (*markdownView, error) {
 	return v, fromUnstructured(u, v)
 }
 
-// book is a MarkdownView with a book of one page.
+// book returns a MarkdownView with a book of one page.
 func book(name string, spec ...func(map[string]any)) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(kind)
@@ -249,7 +249,7 @@ func file(name, text string) func(map[string]any) {
 	return func(s map[string]any) { s["markdowns"].(map[string]any)[name] = text }
 }
 
-// composedBy names the Composition.
+// composedBy sets the Composition.
 func composedBy(composition string) func(map[string]any) {
 	return func(s map[string]any) {
 		s["crossplane"] = map[string]any{"compositionRef": map[string]any{"name": composition}}
@@ -271,9 +271,9 @@ func (k *kit) viewOf(gvk schema.GroupVersionKind, name string) (*markdownView, e
 	return decode(u)
 }
 
-// until waits until a check of a MarkdownView succeeds, and returns that
-// MarkdownView. One check must look at all that is expected at the same time: Crossplane
-// applies the status together with the conditions of its cache, which may be older.
+// until waits until a check of a MarkdownView succeeds, and returns that MarkdownView.
+// One check must test everything that is expected at the same time: Crossplane applies
+// the status together with the conditions in its cache, which may be older.
 func (k *kit) until(name, what string, check func(*markdownView) error) *markdownView {
 	k.Helper()
 	var v *markdownView
@@ -289,7 +289,7 @@ func (k *kit) until(name, what string, check func(*markdownView) error) *markdow
 	return v
 }
 
-// settle waits until each MarkdownView is healthy with its present spec.
+// settle waits until each MarkdownView is healthy with its current spec.
 func (k *kit) settle(names ...string) {
 	k.Helper()
 	for _, n := range names {
@@ -315,7 +315,7 @@ func inNamespace(u *unstructured.Unstructured, namespace string) *unstructured.U
 	return u
 }
 
-// children are the composed resources of a MarkdownView with an ordinary name.
+// children are the composed resources of a MarkdownView whose name is not shortened.
 type children struct {
 	configMap  *corev1.ConfigMap
 	deployment *appsv1.Deployment
@@ -342,14 +342,14 @@ func (k *kit) tryChildren(name string) (children, error) {
 	return c, k.get(c.service, "viewer-"+name)
 }
 
-// all of them, by what they are.
+// all returns the resources by kind.
 func (c children) all() map[string]client.Object {
 	return map[string]client.Object{"ConfigMap": c.configMap, "Deployment": c.deployment, "Service": c.service}
 }
 
-// specs are the resource versions of the ConfigMap and the Service, and the
-// generation of the Deployment: whatever moves when one of them is written. A
-// Deployment's resource version moves with its status as well.
+// specs returns the resource versions of the ConfigMap and the Service, and the
+// generation of the Deployment, which change when the spec or data is written. The
+// resource version of a Deployment also changes with its status.
 func (c children) specs() map[string]string {
 	return map[string]string{
 		"ConfigMap":  c.configMap.ResourceVersion,
@@ -358,7 +358,7 @@ func (c children) specs() map[string]string {
 	}
 }
 
-// events of a MarkdownView.
+// events returns the events of a MarkdownView.
 func (k *kit) events(name string) []corev1.Event {
 	k.Helper()
 	l := &corev1.EventList{}
@@ -367,11 +367,11 @@ func (k *kit) events(name string) []corev1.Event {
 	return l.Items
 }
 
-// gone returns an error unless an object is gone.
+// gone returns an error unless an object does not exist.
 func (k *kit) gone(o client.Object, name string) error {
 	err := k.get(o, name)
 	if err == nil {
-		return fmt.Errorf("%T %q is still there", o, name)
+		return fmt.Errorf("%T %q still exists", o, name)
 	}
 	if !apierrors.IsNotFound(err) {
 		return err
@@ -380,7 +380,7 @@ func (k *kit) gone(o client.Object, name string) error {
 	return nil
 }
 
-// check reports an error, and goes on.
+// check reports an error, and continues the test.
 func (k *kit) check(err error) {
 	k.Helper()
 	if err != nil {
@@ -396,8 +396,7 @@ func (k *kit) read(path string) string {
 	return string(b)
 }
 
-// unstructured form of an object, to be applied. What it has of its zero value,
-// such as a creation timestamp, is left out.
+// unstructured returns an object to apply, without the fields that the API server sets.
 func (k *kit) unstructured(o client.Object) *unstructured.Unstructured {
 	k.Helper()
 	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
@@ -408,7 +407,7 @@ func (k *kit) unstructured(o client.Object) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: m}
 }
 
-// parse YAML documents.
+// parse returns the objects of YAML documents.
 func (k *kit) parse(text string) []*unstructured.Unstructured {
 	k.Helper()
 	var out []*unstructured.Unstructured
@@ -423,7 +422,7 @@ func (k *kit) parse(text string) []*unstructured.Unstructured {
 	return out
 }
 
-// dump what is in the namespace into the log of the test.
+// dump writes the objects in the namespace into the log of the test.
 func (k *kit) dump() {
 	for _, args := range [][]string{
 		{"get", "markdownviews,configmaps,deployments,replicasets,services,pods,hpa", "--output=wide"},
@@ -434,8 +433,8 @@ func (k *kit) dump() {
 		if err != nil {
 			out = err.Error()
 		}
-		const most = 20000
-		k.Logf("kubectl %s:\n%s", strings.Join(args, " "), out[:min(len(out), most)])
+		const maxLen = 20000
+		k.Logf("kubectl %s:\n%s", strings.Join(args, " "), out[:min(len(out), maxLen)])
 	}
 	k.Logf("logs of all components: %s", k.logs)
 }

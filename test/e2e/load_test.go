@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Load shows that N MarkdownViews, created at once, are all composed as they should
-// be. Where pods are simulated it measures what that takes, and fills a column of
-// the table in the page that E2E_LOAD names.
+// Load checks that N MarkdownViews that are created at once all have the right composed
+// resources. With simulated pods it also measures time, CPU and memory, and writes a
+// column of the table in the file that E2E_LOAD names.
 func Load(k *kit) {
 	n, kib := k.number("N", 500), k.number("KIB", 0)
 	if k.realPods {
-		n = k.many() // A node does not take as many pods.
+		n = k.many() // A node cannot run as many pods.
 	}
 	var names []string
 	create := func() {
@@ -50,7 +50,7 @@ func Load(k *kit) {
 	}
 }
 
-// number that an environment variable has, or the default.
+// number returns the value of an environment variable, or the default.
 func (k *kit) number(variable string, otherwise int) int {
 	k.Helper()
 	value := os.Getenv(variable)
@@ -63,8 +63,9 @@ func (k *kit) number(variable string, otherwise int) int {
 	return n
 }
 
-// measure what the function, Crossplane and Kubernetes need to create n
-// MarkdownViews. The result has the cells of a column of docs/capacity.md, by row.
+// measure returns the time, CPU, memory and storage that the function, Crossplane and
+// Kubernetes use to create n MarkdownViews: the cells of a column of docs/capacity.md,
+// by row.
 func (k *kit) measure(n int, create func()) map[string]string {
 	k.Helper()
 	empty := k.compactedSize()
@@ -103,7 +104,7 @@ func (k *kit) measure(n int, create func()) map[string]string {
 	return cells
 }
 
-// compactedSize of etcd's database.
+// compactedSize returns the size of the database of etcd after compaction, in bytes.
 func (k *kit) compactedSize() int64 {
 	k.Helper()
 	k.must(k.loopback.CompactDatabase(k.Context()))
@@ -113,8 +114,8 @@ func (k *kit) compactedSize() int64 {
 	return size
 }
 
-// withColumn returns a page whose table has the cells in the column with their
-// heading, which is added if there is none. The first cell of a row is its name.
+// withColumn returns a page with the cells in the column of its table that has the same
+// heading, which is added if it is missing. The first cell of a row is its name.
 func withColumn(page string, cells map[string]string) (string, error) {
 	lines := strings.Split(page, "\n")
 	column := 0

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// createMany creates n MarkdownViews at once, each with a text of its own that is
-// about as large as given in KiB, and returns their names.
+// createMany creates n MarkdownViews at once, each with a different text of about kib
+// KiB, and returns their names.
 func (k *kit) createMany(n, kib int) []string {
 	k.Helper()
 	names := make([]string, n)
@@ -28,14 +28,14 @@ func (k *kit) createMany(n, kib int) []string {
 	return names
 }
 
-// pageOf is the page of one of many MarkdownViews.
+// pageOf returns the page of one of many MarkdownViews.
 func pageOf(name string, kib int) string {
-	const line = "A line of a page that has as many words as it takes for 64 B...\n"
+	const line = "A line of a page with as many words as are needed for 64 bytes.\n"
 
 	return "# " + name + "\n\n" + strings.Repeat(line, kib*1024/len(line))
 }
 
-// many MarkdownViews, but no more than a machine of two CPUs can run the pods of.
+// many returns how many MarkdownViews a machine with two CPUs can run.
 func (k *kit) many() int {
 	if k.realPods {
 		return 20
@@ -48,7 +48,7 @@ func (k *kit) many() int {
 func (k *kit) settleAll(d time.Duration, n int) {
 	k.Helper()
 	k.within(d, fmt.Sprintf("%d MarkdownViews: healthy", n), func() error {
-		// To list them takes CPU from what is measured.
+		// Listing uses CPU on the machine that is measured.
 		k.pause(max(time.Second, time.Duration(n)*2*time.Millisecond))
 		l := listOf(kind)
 		if err := k.List(k.Context(), l, client.InNamespace(k.namespace)); err != nil {
@@ -68,14 +68,14 @@ func (k *kit) settleAll(d time.Duration, n int) {
 			}
 		}
 		if len(errs) > 0 {
-			return fmt.Errorf("%d are not, such as %w", len(errs), errs[0])
+			return fmt.Errorf("%d are not healthy, such as %w", len(errs), errs[0])
 		}
 
 		return nil
 	})
 }
 
-// deployments of the namespace.
+// deployments returns the number of Deployments in the namespace.
 func (k *kit) deployments() int {
 	k.Helper()
 	l := &appsv1.DeploymentList{}
@@ -84,8 +84,8 @@ func (k *kit) deployments() int {
 	return len(l.Items)
 }
 
-// right reports which composed resources of many MarkdownViews are missing, wrong
-// or too many.
+// right reports an error if composed resources of many MarkdownViews are missing, wrong
+// or unexpected.
 func (k *kit) right(names []string, kib int) {
 	k.Helper()
 	want, got := map[string]string{}, map[string]string{}
@@ -93,7 +93,7 @@ func (k *kit) right(names []string, kib int) {
 		want["ConfigMap markdowns-"+n] = pageOf(n, kib)
 		want["Deployment viewer-"+n] = "1"
 		want["Service viewer-"+n] = n
-		want["viewers of "+n] = "1"
+		want["pods of "+n] = "1"
 	}
 
 	configMaps, deployments, services, pods := &corev1.ConfigMapList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}
@@ -111,12 +111,12 @@ func (k *kit) right(names []string, kib int) {
 	for _, o := range services.Items {
 		got["Service "+o.Name] = o.Spec.Selector["app.kubernetes.io/instance"]
 	}
-	viewers := map[string]int{}
+	podsOf := map[string]int{}
 	for _, o := range pods.Items {
-		viewers[o.Labels["app.kubernetes.io/instance"]]++
+		podsOf[o.Labels["app.kubernetes.io/instance"]]++
 	}
-	for n, count := range viewers {
-		got["viewers of "+n] = fmt.Sprint(count)
+	for n, count := range podsOf {
+		got["pods of "+n] = fmt.Sprint(count)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		k.Errorf("objects: -want +got:\n%s", diff)

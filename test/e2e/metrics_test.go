@@ -18,9 +18,9 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// Metrics shows that the configuration for kube-state-metrics that we ship
-// gives the availability of each MarkdownView, for as long as there is one, and
-// that the ClusterRole next to it is enough.
+// Metrics checks that the configuration for kube-state-metrics in example/production
+// exports the availability of each MarkdownView until it is deleted, and that the
+// ClusterRole in the same file is sufficient.
 func Metrics(k *kit) {
 	const name, broken = "measured", "broken"
 	objects := k.parse(k.read("../../example/production/kube-state-metrics.yaml"))
@@ -43,7 +43,7 @@ func Metrics(k *kit) {
 			var errs []error
 			for _, l := range lines {
 				if l = strings.ReplaceAll(l, "NS", k.namespace); !strings.Contains(text, l+"\n") {
-					errs = append(errs, fmt.Errorf("there is no line %s", l))
+					errs = append(errs, fmt.Errorf("the metrics do not contain %s", l))
 				}
 			}
 
@@ -60,21 +60,21 @@ func Metrics(k *kit) {
 	))
 
 	k.must(k.Delete(k.Context(), inNamespace(book(name), k.namespace)))
-	k.within(2*k.patience, "metrics of the one that is left", func() error {
+	k.within(2*k.patience, "metrics of the remaining MarkdownView", func() error {
 		text, err := httpGet(k.Context(), url)
 		if err != nil {
 			return err
 		}
 		if strings.Contains(text, `name="measured",namespace="`+k.namespace+`"`) {
-			return fmt.Errorf("there are still metrics of the one that was deleted")
+			return fmt.Errorf("the deleted MarkdownView still has metrics")
 		}
 
 		return has(`markdownview_condition{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="broken",namespace="NS",type="Available"} 0`)()
 	})
 }
 
-// kubeStateMetrics runs the real kube-state-metrics, as a service account with
-// one ClusterRole, and returns the URL of its metrics.
+// kubeStateMetrics runs kube-state-metrics as a service account with one ClusterRole,
+// and returns the URL of its metrics.
 func (k *kit) kubeStateMetrics(config, role string) string {
 	k.Helper()
 	binding := k.unstructured(&rbacv1.ClusterRoleBinding{

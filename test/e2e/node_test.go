@@ -17,10 +17,9 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// Served shows that a book is served at the address and the name of its Service,
-// from pods that the API server and the kubelet restrict, and reports how long that
-// takes and how much memory viewers have. The largest book that the API allows stays
-// below the memory limit that the function sets.
+// Served checks that a book is served at the cluster IP of its Service, by restricted
+// pods, and logs how long that takes and how much memory mdBook uses. The largest book
+// that the API accepts stays below the default memory limit.
 func Served(k *kit) {
 	k.needsNode()
 	const small, large = "small", "large"
@@ -28,12 +27,12 @@ func Served(k *kit) {
 	k.apply(book(small))
 	k.settle(small)
 	k.Logf("a book of one page is healthy after %s", time.Since(begin).Round(100*time.Millisecond))
-	text := strings.Repeat("All work and no play makes a long page. ", 20) + "\n\n"
+	text := strings.Repeat("This sentence is here to fill the page. ", 20) + "\n\n"
 	k.apply(book(large, file("page.md", "# Page\n\n"+strings.Repeat(text, 900<<10/len(text)))))
 	k.settle(large)
 
 	k.served(small, "Page")
-	k.served(large, "All work and no play")
+	k.served(large, "fill the page")
 	k.Log(k.kubectl("get", "pods", "--output=custom-columns=POD:.metadata.name,CREATED:.metadata.creationTimestamp,READY:.status.conditions[?(@.type=='Ready')].lastTransitionTime"))
 	for _, e := range k.eventsOf("Pulled") {
 		k.Logf("%s: %s", e.InvolvedObject.Name, e.Message)
@@ -43,8 +42,8 @@ func Served(k *kit) {
 	}
 }
 
-// Terminating shows that a viewer serves the book until its grace period ends: until
-// then a node may send it requests, since it has not learned that the viewer ends.
+// Terminating checks that a deleted pod serves the book until its grace period ends.
+// Until then, a node that has not updated its endpoints may send it requests.
 func Terminating(k *kit) {
 	k.needsNode()
 	const name = "terminating"
@@ -52,34 +51,35 @@ func Terminating(k *kit) {
 	k.settle(name)
 	pods := &corev1.PodList{}
 	k.must(k.List(k.Context(), pods, client.InNamespace(k.namespace)))
-	k.check(equal("viewers", 1, len(pods.Items)))
+	k.check(equal("pods", 1, len(pods.Items)))
 	pod := pods.Items[0]
 	grace := time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second
 
 	begin, served := time.Now(), time.Duration(0)
 	k.kubectl("delete", "pod", pod.Name, "--wait=false")
-	k.eventually("the viewer has ended", func() error {
+	k.eventually("the pod is deleted", func() error {
 		ctx, cancel := context.WithTimeout(k.Context(), 5*time.Second)
 		defer cancel()
 		if _, err := httpGet(ctx, "http://"+pod.Status.PodIP+":3000/page.html"); err == nil {
 			served = time.Since(begin)
-			return fmt.Errorf("it serves the book after %s", served)
+			return fmt.Errorf("it still serves the book after %s", served)
 		}
 
 		return k.gone(&corev1.Pod{}, pod.Name)
 	})
 	if served < grace-time.Second {
-		k.Errorf("the viewer has served the book for %s of %s", served, grace)
+		k.Errorf("the pod has served the book for %s, not for its grace period of %s", served, grace)
 	}
 }
 
-// served waits until the page of a book has a text, at the address of its Service.
+// served waits until the page of a book contains a text, at the cluster IP of its
+// Service.
 func (k *kit) served(name, text string) {
 	k.Helper()
 	k.servedAt(name, "/page.html", text)
 }
 
-// servedAt waits until a path of a book has a text.
+// servedAt waits until a path of a book contains a text.
 func (k *kit) servedAt(name, path, text string) {
 	k.Helper()
 	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
@@ -90,7 +90,7 @@ func (k *kit) servedAt(name, path, text string) {
 			return err
 		}
 		if !strings.Contains(page, text) {
-			return fmt.Errorf("the page lacks %q:\n%s", text, page[:min(len(page), 2000)])
+			return fmt.Errorf("the page does not contain %q:\n%s", text, page[:min(len(page), 2000)])
 		}
 
 		return nil
@@ -100,8 +100,8 @@ func (k *kit) servedAt(name, path, text string) {
 func limits(r corev1.ResourceRequirements) corev1.ResourceList   { return r.Limits }
 func requests(r corev1.ResourceRequirements) corev1.ResourceList { return r.Requests }
 
-// memory waits until the kubelet has measured that the first container of a book uses
-// no more memory than it limits or requests.
+// memory waits until the kubelet has measured the memory of the first container of a
+// book, which must not exceed its limit or request.
 func (k *kit) memory(name, container string, list func(corev1.ResourceRequirements) corev1.ResourceList) {
 	k.Helper()
 	line := regexp.MustCompile(fmt.Sprintf(`container_memory_working_set_bytes\{container=%q,namespace=%q,pod="viewer-%s-.*"\} (\S+)`, container, k.namespace, name))
@@ -112,7 +112,7 @@ func (k *kit) memory(name, container string, list func(corev1.ResourceRequiremen
 		}
 		m := line.FindStringSubmatch(out)
 		if m == nil {
-			return errors.New("the kubelet has not measured it")
+			return errors.New("the kubelet has not measured the memory yet")
 		}
 		used, err := strconv.ParseFloat(m[1], 64)
 		if err != nil {
@@ -122,14 +122,14 @@ func (k *kit) memory(name, container string, list func(corev1.ResourceRequiremen
 		most := resources.Memory().AsApproximateFloat64()
 		k.Logf("%s of %s: %.1f MiB of %.0f MiB", container, name, used/(1<<20), most/(1<<20))
 		if used == 0 || used > most {
-			return fmt.Errorf("%s has %.0f bytes of %.0f", container, used, most)
+			return fmt.Errorf("%s uses %.0f bytes of %.0f", container, used, most)
 		}
 
 		return nil
 	})
 }
 
-// eventsOf the namespace that have a reason.
+// eventsOf returns the events in the namespace that have a reason.
 func (k *kit) eventsOf(reason string) []corev1.Event {
 	k.Helper()
 	l := &corev1.EventList{}
@@ -138,9 +138,8 @@ func (k *kit) eventsOf(reason string) []corev1.Event {
 	return slices.DeleteFunc(l.Items, func(e corev1.Event) bool { return e.Reason != reason })
 }
 
-// Drain shows that a change whose viewers a drain of their node evicts ends as it
-// does without: with the new text, and with a change that cannot end the old text is
-// still served.
+// Drain checks that changes complete if their node is drained during the rollout, and
+// that the old text is still served if the change is broken.
 func Drain(k *kit) {
 	k.needsNode()
 	extra := file("extra.md", "# Extra\n")
@@ -167,15 +166,15 @@ func Drain(k *kit) {
 		}
 		k.served(name, map[bool]string{true: "Changed", false: "Page"}[name == "changed-text"])
 	}
-	k.until("broken-image", "still served by its old viewers", func(v *markdownView) error {
-		return equal("ready viewers", int32(2), v.Status.ReadyReplicas)
+	k.until("broken-image", "still served by its old pods", func(v *markdownView) error {
+		return equal("ready pods", int32(2), v.Status.ReadyReplicas)
 	})
 	k.served("broken-image", "Page")
 	k.apply(book("broken-image", replicas(2), extra))
 	k.settle("broken-image")
 }
 
-// afterwardsRun runs kubectl when the test is over.
+// afterwardsRun runs kubectl after the test.
 func (k *kit) afterwardsRun(args ...string) {
 	k.Cleanup(func() {
 		if _, err := k.run("kubectl", args...); err != nil {
@@ -184,9 +183,9 @@ func (k *kit) afterwardsRun(args ...string) {
 	})
 }
 
-// FunctionPods shows that the function runs as in example/production/runtime.yaml:
-// two pods that were admitted in a restricted namespace, none of which was started
-// again, with a PodDisruptionBudget that lets a drain evict one of them.
+// FunctionPods checks that the function runs as in example/production/runtime.yaml: two
+// pods in a namespace that enforces the restricted profile, without restarts, and a
+// PodDisruptionBudget that allows the eviction of one of them.
 func FunctionPods(k *kit) {
 	k.needsNode()
 	pods := &corev1.PodList{}
@@ -203,15 +202,15 @@ func FunctionPods(k *kit) {
 			return err
 		}
 
-		return equal("pods that are expected, healthy, and allowed to be evicted", []int32{2, 2, 1},
+		return equal("expected pods, healthy pods, allowed disruptions", []int32{2, 2, 1},
 			[]int32{b.Status.ExpectedPods, b.Status.CurrentHealthy, b.Status.DisruptionsAllowed})
 	})
 }
 
-// failedReconciles of MarkdownViews of the namespace, as Crossplane reports them.
-// Those are counted apart in which the active revision of the function has no
-// endpoint yet: they are Crossplane's, which has no overlap between two revisions.
-// Conflicts are no failures.
+// failedReconciles returns the failed reconciles of the MarkdownViews in the namespace,
+// as Crossplane reports them in events, without conflicts. Reconciles that failed
+// because the active revision of the function had no endpoint yet are only counted:
+// Crossplane stops the old revision before the new one is ready.
 func (k *kit) failedReconciles() (failed []string, withoutEndpoint int32) {
 	k.Helper()
 

@@ -5,10 +5,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// OpenShift shows that the recipe of example/production removes the user of the
-// viewers. kubectl applies it on the client, twice, because the second apply is a
-// three-way merge, which removes nulls from what the API server stores. Pods are
-// not waited for: on a cluster with nodes mdBook's image needs a user.
+// OpenShift checks that example/production/openshift.yaml removes runAsUser from the
+// pods. It runs kubectl apply twice without --server-side, because the second apply is
+// a three-way merge, which removes nulls from the stored object. It does not wait for
+// the pods: without runAsUser, mdBook's image does not start on a cluster that is not
+// OpenShift.
 func OpenShift(k *kit) {
 	const path, composition = "../../example/production/openshift.yaml", "markdownview-openshift"
 	k.afterwards(k.parse(k.read(path))[0])

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// owned returns the fields of an object that Crossplane owns on behalf of the
-// function, as the API server keeps them in managedFields.
+// owned returns the fields of an object that Crossplane owns because the function
+// desires them, from managedFields.
 func owned(u *unstructured.Unstructured) ([]fieldpath.Path, error) {
 	var paths []fieldpath.Path
 	for _, m := range u.GetManagedFields() {
@@ -35,14 +35,14 @@ func owned(u *unstructured.Unstructured) ([]fieldpath.Path, error) {
 	return paths, nil
 }
 
-// ofCrossplane returns whether a field is by which Crossplane finds its resources.
+// ofCrossplane returns whether Crossplane sets a field to find its composed resources.
 func ofCrossplane(p fieldpath.Path) bool {
 	last := p[len(p)-1].FieldName
 	return last != nil && (strings.HasPrefix(*last, "crossplane.io/") || *last == "generateName")
 }
 
-// isKey returns whether a field distinguishes an item of a list from the others. Another
-// key makes another item.
+// isKey returns whether a field is a key of an item of a list. With another key it
+// would be another item.
 func isKey(p fieldpath.Path) bool {
 	if len(p) < 2 || p[len(p)-1].FieldName == nil || p[len(p)-2].Key == nil {
 		return false
@@ -51,7 +51,7 @@ func isKey(p fieldpath.Path) bool {
 	return slices.ContainsFunc(*p[len(p)-2].Key, func(f value.Field) bool { return f.Name == *p[len(p)-1].FieldName })
 }
 
-// at returns what is at a path, nil if nothing is.
+// at returns the value at a path, or nil if there is none.
 func at(u *unstructured.Unstructured, p fieldpath.Path) any {
 	var here any = u.Object
 	for _, e := range p {
@@ -72,7 +72,7 @@ func at(u *unstructured.Unstructured, p fieldpath.Path) any {
 	return here
 }
 
-// set puts a value at a path, or removes what is there if the value is nil.
+// set sets the value at a path, or removes the field or item if the value is nil.
 func set(u *unstructured.Unstructured, p fieldpath.Path, v any) {
 	parent, last := p[:len(p)-1], p[len(p)-1]
 	switch in := at(u, parent).(type) {
@@ -88,7 +88,7 @@ func set(u *unstructured.Unstructured, p fieldpath.Path, v any) {
 	}
 }
 
-// is returns whether an item of a list is the one that an element of a path names.
+// is returns whether an element of a path selects an item of a list.
 func is(item any, e fieldpath.PathElement) bool {
 	if e.Value != nil {
 		return fmt.Sprint(item) == fmt.Sprint((*e.Value).Unstructured())
@@ -98,7 +98,8 @@ func is(item any, e fieldpath.PathElement) bool {
 	return e.Key != nil && !slices.ContainsFunc(*e.Key, func(f value.Field) bool { return fmt.Sprint(m[f.Name]) != fmt.Sprint(f.Value.Unstructured()) })
 }
 
-// others are values that a field could have instead of its own. The last is none.
+// others returns values that a field could have instead of v. The last is nil, which
+// removes the field.
 func others(v any) []any {
 	switch v := v.(type) {
 	case string:
@@ -114,27 +115,28 @@ func others(v any) []any {
 	}
 }
 
-// An edit of a field by somebody else.
+// An edit is a field that another client has changed, and its value before.
 type edit struct {
 	path fieldpath.Path
 	was  any
 }
 
-// vandalise changes every field that the function owns of an object, as far as
-// the API server lets anybody change it. The others are returned as fixed.
-func (k *kit) vandalise(u *unstructured.Unstructured) (changed []edit, fixed []string) {
+// changeOwned changes, as another client, every field of an object that Crossplane
+// owns, except those that the API server does not let a client change, which it returns
+// as fixed.
+func (k *kit) changeOwned(u *unstructured.Unstructured) (changed []edit, fixed []string) {
 	k.Helper()
 	paths, err := owned(u)
 	k.must(err)
 	u = u.DeepCopy()
-	u.SetResourceVersion("") // The status may have moved on.
+	u.SetResourceVersion("") // The status may have changed.
 	for _, p := range paths {
 		was := at(u, p)
 		if !slices.ContainsFunc(others(was), func(other any) bool {
 			try := u.DeepCopy()
 			set(try, p, other)
 			dry := try.DeepCopy()
-			if k.Update(k.Context(), dry, client.FieldOwner("somebody"), client.DryRunAll) != nil || reflect.DeepEqual(at(dry, p), was) {
+			if k.Update(k.Context(), dry, client.FieldOwner("other-client"), client.DryRunAll) != nil || reflect.DeepEqual(at(dry, p), was) {
 				return false
 			}
 			u = try
@@ -146,7 +148,7 @@ func (k *kit) vandalise(u *unstructured.Unstructured) (changed []edit, fixed []s
 		}
 		changed = append(changed, edit{p, was})
 	}
-	k.must(k.Update(k.Context(), u, client.FieldOwner("somebody")))
+	k.must(k.Update(k.Context(), u, client.FieldOwner("other-client")))
 
 	return changed, fixed
 }

@@ -8,19 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Permissions shows that all the other tests hold with what the chart of
-// Crossplane grants: it is no administrator. Who may edit MarkdownViews may scale
-// them with the role that we ship.
+// Permissions checks that Crossplane has only the permissions of its chart during all
+// tests, and not those of an administrator. It also checks that a user who may edit
+// MarkdownViews may scale them with the role in example/production/scale.yaml.
 func Permissions(k *kit) {
-	k.eventually("what Crossplane may", func() error {
+	k.eventually("permissions of Crossplane", func() error {
 		return k.may(crossplaneUser(), map[string]bool{
-			// All that a MarkdownView needs.
+			// Permissions that a MarkdownView requires.
 			"patch apps/deployments":  true,
 			"delete apps/deployments": true,
 			"patch /configmaps":       true,
 			"patch /services":         true,
 			"update markdownview.fn.crossplane.io/markdownviews/status": true,
-			// What only an administrator may.
+			// Permissions of an administrator.
 			"create /pods":          false,
 			"delete /namespaces":    false,
 			"get /nodes":            false,
@@ -40,7 +40,7 @@ func Permissions(k *kit) {
 	role := k.parse(k.read("../../example/production/scale.yaml"))[0]
 	k.apply(role)
 	k.afterwards(role)
-	k.eventually("what an editor may", func() error {
+	k.eventually("permissions of an editor", func() error {
 		return k.may(editor, map[string]bool{
 			"update markdownview.fn.crossplane.io/markdownviews":       true,
 			"update markdownview.fn.crossplane.io/markdownviews/scale": true,
@@ -49,7 +49,7 @@ func Permissions(k *kit) {
 	})
 }
 
-// crossplaneUser is what Crossplane is to the API server.
+// crossplaneUser returns the user and groups of the service account of Crossplane.
 func crossplaneUser() authorizationv1.SubjectAccessReviewSpec {
 	return authorizationv1.SubjectAccessReviewSpec{
 		User:   "system:serviceaccount:crossplane-system:crossplane",
@@ -57,7 +57,7 @@ func crossplaneUser() authorizationv1.SubjectAccessReviewSpec {
 	}
 }
 
-// may returns an error unless somebody may do what is true, and not what is false.
+// may returns an error unless a user has exactly the permissions that are true.
 func (k *kit) may(who authorizationv1.SubjectAccessReviewSpec, want map[string]bool) error {
 	got := map[string]bool{}
 	for what := range want {

@@ -14,8 +14,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// pods is the machine of a cluster that runs Crossplane and the function as
-// pods.
+// pods is the machine of a cluster that runs Crossplane and the function in pods.
 type pods struct {
 	client client.Client
 	proxy  kubernetes.Interface
@@ -47,7 +46,8 @@ func (p pods) functions() client.MatchingLabels {
 	return client.MatchingLabels{"pkg.crossplane.io/function": controlplane.FunctionName}
 }
 
-// FunctionMetrics reads them through the API server.
+// FunctionMetrics returns the metrics of each pod of the function, read through the API
+// server.
 func (p pods) FunctionMetrics(ctx context.Context) ([]string, error) {
 	pods, err := p.list(ctx, p.functions())
 	if err != nil {
@@ -65,12 +65,12 @@ func (p pods) FunctionMetrics(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
-// KillFunction deletes its pods without grace.
+// KillFunction deletes the pods of the function without a grace period.
 func (p pods) KillFunction(ctx context.Context) error {
 	return p.kill(ctx, p.functions())
 }
 
-// KillCrossplane deletes its pods without grace.
+// KillCrossplane deletes the pods of Crossplane without a grace period.
 func (p pods) KillCrossplane(ctx context.Context) error {
 	return p.kill(ctx, client.MatchingLabels{"app": "crossplane"})
 }

@@ -14,8 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Quiet shows that nothing happens when nothing changes. It runs alone: the
-// calls of other tests would count.
+// Quiet checks that no object changes and the function is not called while no spec
+// changes. It does not run in parallel with other tests, because their calls would be
+// counted.
 func Quiet(k *kit) {
 	names := []string{"quiet-1", "quiet-2", "quiet-3"}
 	for _, n := range names {
@@ -24,11 +25,11 @@ func Quiet(k *kit) {
 	k.settle(names...)
 	k.calm()
 
-	k.idle() // What the tests before have left is gone.
+	k.idle() // Wait for the resources of earlier tests to be deleted.
 
 	before, calls := k.versions(), k.calls()
 	if calls == 0 {
-		k.Fatal("the metrics of the function count no call")
+		k.Fatal("the metrics of the function report no call")
 	}
 	k.pause(time.Minute)
 	if diff := cmp.Diff(before, k.versions()); diff != "" {
@@ -44,7 +45,7 @@ func Quiet(k *kit) {
 	}
 }
 
-// idle waits until the function is not called for a while.
+// idle waits until the function has not been called for 5 seconds.
 func (k *kit) idle() {
 	k.Helper()
 	k.eventually("no calls", func() error {
@@ -55,12 +56,12 @@ func (k *kit) idle() {
 	})
 }
 
-// calm waits until nothing has changed in the namespace for a while, so that no
-// reconcile is under way.
+// calm waits until no object in the namespace has changed for 3 seconds, so no
+// reconcile is in progress.
 func (k *kit) calm() {
 	k.Helper()
 	last := map[string]string{}
-	k.eventually("calm", func() error {
+	k.eventually("no changes", func() error {
 		before := last
 		k.pause(3 * time.Second)
 		last = k.versions()
@@ -78,8 +79,8 @@ func (k *kit) pause(d time.Duration) {
 	}
 }
 
-// versions are the resource versions of all that is in the namespace, events
-// included.
+// versions returns the resource versions of all objects in the namespace, including
+// events.
 func (k *kit) versions() map[string]string {
 	k.Helper()
 	versions := map[string]string{}
@@ -101,10 +102,10 @@ func (k *kit) versions() map[string]string {
 	return versions
 }
 
-// handled calls, in the metrics of the function.
+// handled matches the number of calls in the metrics of the function.
 var handled = regexp.MustCompile(`(?m)^grpc_server_handled_total\{.*grpc_method="RunFunction".*\} (\S+)$`)
 
-// calls that the function has answered so far.
+// calls returns how many calls the function has handled.
 func (k *kit) calls() int {
 	k.Helper()
 	all, err := k.FunctionMetrics(k.Context())

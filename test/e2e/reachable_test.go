@@ -14,10 +14,10 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// Reachable shows that books are published by HTTPRoutes and Ingresses, that
-// Crossplane may compose them with the role that we ship and not without it, and
-// that readiness, conditions and URL follow what a controller reports. The test
-// reports it: there is no controller.
+// Reachable checks that HTTPRoutes and Ingresses publish books, that Crossplane may
+// compose them only with the role in example/production/rbac.yaml, and that readiness,
+// conditions and URL follow the status that a controller reports. The test writes that
+// status, because no controller runs.
 func Reachable(k *kit) {
 	k.installGatewayAPI()
 	k.eventually("Crossplane has no more permissions than by default", func() error {
@@ -40,8 +40,8 @@ func Reachable(k *kit) {
 	k.ingress()
 }
 
-// installGatewayAPI installs the CRDs of the standard channel. They stay: an
-// existing cluster may have had them.
+// installGatewayAPI installs the CRDs of the standard channel. They are not deleted,
+// because an existing cluster may have had them before.
 func (k *kit) installGatewayAPI() {
 	k.Helper()
 	dir, err := exec.CommandContext(k.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
@@ -57,9 +57,10 @@ func (k *kit) installGatewayAPI() {
 	k.kubectl("wait", "crd", "httproutes.gateway.networking.k8s.io", "--for=condition=Established", "--timeout=1m")
 }
 
-// forbidden waits until events report that Crossplane lacks permissions, which of its
-// resources it may not apply, and what role it needs. Its next reconcile waits two
-// minutes for an informer that may not list, before it sets Synced.
+// forbidden waits until events report that Crossplane lacks permissions, which
+// resources it may not apply, and which role it needs. It does not wait for the
+// condition Synced, because the next reconcile waits two minutes for an informer that
+// may not list.
 func (k *kit) forbidden(name string) {
 	k.Helper()
 	for reason, says := range map[string]string{"ComposeResources": "is forbidden", "RoleBasedAccessControl": "is not allowed to"} {
@@ -75,8 +76,8 @@ func (k *kit) forbidden(name string) {
 	}
 }
 
-// published waits until everything of the MarkdownView is there, however long
-// Crossplane has waited, and no Gateway has decided on its HTTPRoute.
+// published waits until all resources of the MarkdownView are composed and no Gateway
+// has accepted its HTTPRoute, even if Crossplane has backed off.
 func (k *kit) published(name, url string) {
 	k.Helper()
 	k.within(4*k.patience, name+": no Gateway has accepted it", func() error {
@@ -96,8 +97,9 @@ func (k *kit) published(name, url string) {
 	k.must(k.get(&policyv1.PodDisruptionBudget{}, "viewer-"+name))
 }
 
-// accepted shows what a MarkdownView says while a Gateway has not decided on its
-// HTTPRoute, has rejected it, cannot reach its Service, and has accepted it.
+// accepted checks the status of a MarkdownView before a Gateway has accepted its
+// HTTPRoute, after it has rejected it, when it cannot find its Service, and after it
+// has accepted it.
 func (k *kit) accepted(name string) {
 	k.Helper()
 	url := "https://" + name + "." + k.namespace + ".books.example.com"
@@ -124,9 +126,9 @@ func (k *kit) accepted(name string) {
 	k.check(equal("hostnames", []gatewayv1.Hostname{gatewayv1.Hostname(strings.TrimPrefix(url, "https://"))}, r.Spec.Hostnames))
 }
 
-// hosts shows that a MarkdownView chooses among the hosts that the Input allows,
-// which needs to be accepted anew, that what others set in the HTTPRoute stays, and
-// that the HTTPRoute goes when the Input asks for none.
+// hosts checks that a MarkdownView can select one of the hosts that the Input allows,
+// which a Gateway must accept again, that fields of other clients in the HTTPRoute are
+// kept, and that the HTTPRoute is deleted when the Input has no route.
 func (k *kit) hosts() {
 	k.Helper()
 	const name = "guide"
@@ -167,7 +169,7 @@ func (k *kit) hosts() {
 	k.check(equal("URL", "http://viewer-"+name+"."+k.namespace+".svc", v.Status.URL))
 }
 
-// ingress shows the same of an Ingress, whose controller reports an address.
+// ingress checks an Ingress, whose controller reports an address.
 func (k *kit) ingress() {
 	k.Helper()
 	const name = "manual"
@@ -202,8 +204,8 @@ func (k *kit) route(name string) *gatewayv1.HTTPRoute {
 	return r
 }
 
-// report to the HTTPRoute of a MarkdownView what the controller of its Gateway would:
-// it accepts it as it is now, except for the conditions given.
+// report writes the status of the HTTPRoute of a MarkdownView as the controller of its
+// Gateway would: accepted in its current generation, except for the conditions given.
 func (k *kit) report(name string, conditions ...metav1.Condition) {
 	k.Helper()
 	r := k.route(name)

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// A reader requests two pages of a book in turn, every 10 ms, through its Service: each
-// time on a connection of its own and once. A request may take longer than that; the
-// next one does not wait for it.
+// A reader requests two pages of a book in turn, every 10 ms, through its Service. It
+// sends each request once, on a new connection, and does not wait for the response
+// before it sends the next one.
 type reader struct {
 	stop func() readings
 
@@ -23,15 +23,15 @@ type reader struct {
 	readings readings
 }
 
-// readings are what a reader has got.
+// readings are the responses that a reader has received.
 type readings struct {
 	requests int
 
-	// failures are the requests without a whole page of one revision, by what they got,
-	// with the time of each.
+	// failures are the times of the requests that did not return a complete page of one
+	// revision, by error.
 	failures map[string][]time.Time
 
-	// pages are how many there were of each revision.
+	// pages is the number of pages of each revision.
 	pages map[string]int
 
 	// gap is the longest time between two pages.
@@ -39,7 +39,7 @@ type readings struct {
 	last time.Time
 }
 
-// String is a line of a log.
+// String returns a line for the log.
 func (r readings) String() string {
 	counts := []string{}
 	for _, what := range sorted(r.failures) {
@@ -61,8 +61,9 @@ func (r readings) failed() int {
 	return n
 }
 
-// withRevision is a text whose pages name its revision three times, each time from
-// another file: SUMMARY.md, which has the title, the chapter, and what it includes.
+// withRevision returns a text whose pages contain its revision three times, each time
+// from another file: SUMMARY.md, which has the title, the chapter, and a file that the
+// chapter includes.
 func withRevision(revision string) func(map[string]any) {
 	return func(s map[string]any) {
 		file("SUMMARY.md", fmt.Sprintf("# Summary\n\n- [First %[1]s](page.md)\n- [Second %[1]s](second.md)\n", revision))(s)
@@ -73,17 +74,18 @@ func withRevision(revision string) func(map[string]any) {
 	}
 }
 
-// revisionMark is what withRevision writes into a page.
+// revisionMark matches a revision in a page.
 var revisionMark = regexp.MustCompile(`revision-\d+`)
 
-// revisionOf a page, if it is a whole one of one revision.
+// revisionOf returns the revision of a page, or an error if the page is incomplete or
+// has two revisions.
 func revisionOf(page string) (string, error) {
 	marks := revisionMark.FindAllString(page, -1)
 	if len(marks) < 3 || !strings.HasSuffix(strings.TrimSpace(page), "</html>") {
-		return "", fmt.Errorf("page of %d bytes is not whole", len(page))
+		return "", fmt.Errorf("page of %d bytes is incomplete", len(page))
 	}
 	if all := slices.Compact(slices.Sorted(slices.Values(marks))); len(all) > 1 {
-		return "", fmt.Errorf("page of the revisions %v", all)
+		return "", fmt.Errorf("page with the revisions %v", all)
 	}
 
 	return marks[0], nil
@@ -112,10 +114,10 @@ func (k *kit) readBook(name string) *reader {
 	return r
 }
 
-// read until the context is done, and then until each request has ended.
+// read sends requests until the context is done, and waits for all responses.
 func (r *reader) read(ctx context.Context, urls ...string) {
-	// Longer than anything takes on a machine with much else to do: a request to a pod
-	// that is gone fails by itself.
+	// Longer than any response on a busy machine. A request to a deleted pod fails
+	// before.
 	c := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
@@ -134,9 +136,9 @@ func (r *reader) read(ctx context.Context, urls ...string) {
 	}
 }
 
-// revisionAt an address.
+// revisionAt returns the revision of the page at a URL.
 func revisionAt(c *http.Client, url string) (string, error) {
-	rsp, err := c.Get(url) //nolint:noctx // A request that has begun ends by itself.
+	rsp, err := c.Get(url) //nolint:noctx // The client has a timeout.
 	if err != nil {
 		return "", err
 	}
@@ -158,7 +160,7 @@ func (r *reader) add(revision string, err error) {
 	now := time.Now()
 	r.readings.requests++
 	if err != nil {
-		// Without what wraps it: that has the ports.
+		// Only the innermost error: the others contain ports.
 		for errors.Unwrap(err) != nil {
 			err = errors.Unwrap(err)
 		}
@@ -173,7 +175,7 @@ func (r *reader) add(revision string, err error) {
 	r.readings.last = now
 }
 
-// has returns an error unless the reader has got a page of a revision.
+// has returns an error unless the reader has received a page of a revision.
 func (r *reader) has(revision string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,16 +9,17 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// OwnRegistry shows that "make push" is all that a registry of one's own takes: the
-// configuration is installed from there alone, brings the function, and names it in
-// the Composition. No ImageConfig rewrites anything. It is the last test, because it
-// removes the packages that the others use.
+// OwnRegistry checks that the packages can be installed from a user's own registry
+// after "make push": Crossplane installs the configuration from there, its dependency
+// on the function too, and the Composition names that function. No ImageConfig rewrites
+// an image. It is the last test, because it deletes the packages that the other tests
+// use.
 func OwnRegistry(k *kit) {
 	k.kubectl("delete", "imageconfigs.pkg.crossplane.io", "mirror")
 	k.kubectl("delete", "configurations.pkg.crossplane.io", k.ConfigurationPackage().Name())
 	k.kubectl("delete", "functions.pkg.crossplane.io", k.FunctionPackage().Name())
-	// Load has left many MarkdownViews, which Crossplane deletes first.
-	k.within(5*time.Minute, "the API is gone", func() error {
+	// The MarkdownViews of test Load are deleted first.
+	k.within(5*time.Minute, "the CRD is deleted", func() error {
 		_, err := k.run("kubectl", "wait", "--for=delete", "crd/markdownviews."+kind.Group, "--timeout=5s")
 		return err
 	})

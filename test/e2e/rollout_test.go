@@ -13,11 +13,11 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// StuckRollout shows that a rollout that cannot end is named, that the old
-// viewers serve on, and that going back recovers.
+// StuckRollout checks that a rollout that cannot complete is reported, that the old
+// pods keep serving, and that reverting the change recovers.
 func StuckRollout(k *kit) {
 	const name = "stuck"
-	composition := k.composition("impatient", kind, ours(map[string]any{
+	composition := k.composition("deadline", kind, ours(map[string]any{
 		"templates": map[string]any{"deployment": map[string]any{"spec": map[string]any{"progressDeadlineSeconds": int64(5)}}},
 	}))
 	good := []func(map[string]any){composedBy(composition), replicas(2)}
@@ -25,7 +25,7 @@ func StuckRollout(k *kit) {
 	k.settle(name)
 	old := k.readyPods(name)
 	if len(old) != 2 {
-		k.Fatalf("%d viewers are ready, not 2", len(old))
+		k.Fatalf("%d pods are ready, not 2", len(old))
 	}
 
 	k.apply(book(name, append(good, image("localhost/"+controlplane.BrokenImage+":v1"))...))
@@ -34,8 +34,8 @@ func StuckRollout(k *kit) {
 			v.is("Available", metav1.ConditionTrue, "RollingOut"), v.is("Ready", metav1.ConditionFalse, ""),
 			equal("status", available, v.Status.Status), contains(v.condition("Degraded").Message, "viewer-stuck"))
 	})
-	k.check(equal("viewers that serve", old, k.readyPods(name)))
-	k.eventually("there is an event", func() error {
+	k.check(equal("ready pods", old, k.readyPods(name)))
+	k.eventually("event", func() error {
 		for _, e := range k.events(name) {
 			if e.Reason == "ProgressDeadlineExceeded" && e.Type == corev1.EventTypeWarning {
 				return nil
@@ -48,11 +48,11 @@ func StuckRollout(k *kit) {
 	k.pause(10 * time.Second) // For Crossplane's circuit breaker.
 	k.apply(book(name, good...))
 	k.settle(name)
-	k.check(equal("viewers that serve", old, k.readyPods(name)))
+	k.check(equal("ready pods", old, k.readyPods(name)))
 }
 
-// PausedRollout shows that somebody who has paused the Deployment is told that a
-// change waits for them, and that the command in the message is the one that helps.
+// PausedRollout checks that a change of a paused Deployment is reported, and that the
+// command in the message resumes the rollout.
 func PausedRollout(k *kit) {
 	const name = "paused"
 	k.apply(book(name))
@@ -71,7 +71,7 @@ func PausedRollout(k *kit) {
 	k.settle(name)
 }
 
-// readyPods are the UIDs of the pods of a MarkdownView that are ready, by name.
+// readyPods returns the UIDs of the ready pods of a MarkdownView, by name.
 func (k *kit) readyPods(name string) map[string]string {
 	k.Helper()
 	l := &corev1.PodList{}

@@ -12,7 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Scale shows that kubectl scale and an autoscaler drive a MarkdownView.
+// Scale checks that kubectl scale and a HorizontalPodAutoscaler can scale a
+// MarkdownView.
 func Scale(k *kit) {
 	const name, few, many = "scale", "few", "many"
 	k.apply(book(name))
@@ -21,33 +22,34 @@ func Scale(k *kit) {
 	k.settle(name, few, many)
 
 	k.kubectl("scale", "markdownview", name, "--replicas=3")
-	k.until(name, "three viewers", func(v *markdownView) error {
+	k.until(name, "three pods", func(v *markdownView) error {
 		return errors.Join(v.settled(), v.counts(healthy, 3, 3))
 	})
 
-	// With fewer than it may have, or more, an autoscaler needs no metrics.
+	// An autoscaler needs no metrics to scale to its minimum or maximum.
 	k.apply(k.unstructured(autoscaler(few)))
 	k.apply(k.unstructured(autoscaler(many)))
-	k.until(few, "the least that the autoscaler wants", func(v *markdownView) error {
+	k.until(few, "minReplicas of the autoscaler", func(v *markdownView) error {
 		return errors.Join(v.settled(), v.counts(healthy, 2, 2))
 	})
-	k.until(many, "the most that the autoscaler wants", func(v *markdownView) error {
+	k.until(many, "maxReplicas of the autoscaler", func(v *markdownView) error {
 		return errors.Join(v.settled(), v.counts(healthy, 4, 4))
 	})
-	k.eventually("the autoscaler finds the viewers", func() error {
+	k.eventually("the autoscaler reports the pods", func() error {
 		got := &autoscalingv2.HorizontalPodAutoscaler{}
 		if err := k.get(got, few); err != nil {
 			return err
 		}
 		if got.Status.CurrentReplicas != 2 {
-			return fmt.Errorf("it sees %d", got.Status.CurrentReplicas)
+			return fmt.Errorf("it reports %d pods", got.Status.CurrentReplicas)
 		}
 
 		return nil
 	})
 }
 
-// autoscaler of two to four viewers of the MarkdownView of the same name.
+// autoscaler returns an autoscaler of the MarkdownView of the same name, with two to
+// four pods.
 func autoscaler(name string) *autoscalingv2.HorizontalPodAutoscaler {
 	return &autoscalingv2.HorizontalPodAutoscaler{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscaler"},
@@ -67,8 +69,8 @@ func autoscaler(name string) *autoscalingv2.HorizontalPodAutoscaler {
 	}
 }
 
-// Tools shows that the tools that people use on a MarkdownView tell them the
-// truth.
+// Tools checks that kubectl wait, rollout status, describe and crossplane resource
+// trace report the state of a MarkdownView.
 func Tools(k *kit) {
 	const name = "tools"
 	k.apply(book(name))
@@ -85,7 +87,7 @@ func Tools(k *kit) {
 		"├─ Deployment/viewer-tools (NS) - -",
 		"└─ Service/viewer-tools (NS) - -",
 	}
-	// Its branches come in any order.
+	// The order of the branches is random.
 	sameBranches := cmpopts.SortSlices(func(a, b string) bool { return strings.TrimLeft(a, branch) < strings.TrimLeft(b, branch) })
 	sameLines := cmp.Comparer(func(a, b string) bool { return strings.TrimLeft(a, branch) == strings.TrimLeft(b, branch) })
 	k.eventually("crossplane resource trace", func() error {
@@ -105,8 +107,8 @@ func Tools(k *kit) {
 	})
 
 	k.apply(book(name, image("localhost/broken:v1")))
-	// Crossplane writes Ready some time after the conditions of the function, and
-	// may do so twice.
+	// Crossplane updates Ready later than the conditions of the function, and may
+	// update it twice.
 	k.kubectl("wait", "markdownview", name, "--for=condition=Ready=False", fmt.Sprintf("--timeout=%s", k.patience))
 	k.eventually("kubectl wait waits for a MarkdownView with a broken image", func() error {
 		if _, err := k.run("kubectl", "--namespace="+k.namespace, "wait", "markdownview", name, "--for=condition=Ready", "--timeout=2s"); err == nil {
@@ -116,7 +118,7 @@ func Tools(k *kit) {
 		return nil
 	})
 
-	k.eventually("kubectl describe tells what a person needs", func() error {
+	k.eventually("kubectl describe reports that the book is served and a change rolls out", func() error {
 		described := k.kubectl("describe", "markdownview", name)
 		status, events, _ := strings.Cut(described, "\nEvents:")
 		if !strings.Contains(events, "The book is served") {

@@ -15,17 +15,17 @@ import (
 
 const revision = "markdownview.fn.crossplane.io/revision"
 
-// A change of a spec.
+// A change is a change of a spec.
 type change struct {
 	spec func(map[string]any)
 
-	// changed are the resources that it changes.
+	// changed are the kinds of the resources that it changes.
 	changed []string
 
-	// rolls is whether it replaces the pods.
+	// rolls is whether it starts a rollout.
 	rolls bool
 
-	// check that it has arrived.
+	// check returns an error unless the resources have the change.
 	check func(children) error
 }
 
@@ -78,10 +78,9 @@ func changes() map[string]change {
 	}
 }
 
-// Update shows that each change of the spec reaches its object, that nothing
-// else changes, and that the status is that of the change from its beginning to
-// its end. Each has a MarkdownView of its own: Crossplane slows down one that
-// changes often.
+// Update checks that each change of the spec changes only its resources, and that the
+// status is that of the rollout from its start to its end. Each change has a
+// MarkdownView of its own, because Crossplane throttles one that changes often.
 func Update(k *kit) {
 	extra := file("extra.md", "# Extra\n")
 	before, states := map[string]children{}, map[string]*states{}
@@ -119,8 +118,8 @@ func Update(k *kit) {
 	}
 }
 
-// UpdateText shows that a change of the text changes nothing of the pods but
-// their revision.
+// UpdateText checks that a change of the text changes only the revision in the pod
+// template.
 func UpdateText(k *kit) {
 	const name = "text"
 	k.apply(book(name))
@@ -140,10 +139,10 @@ func UpdateText(k *kit) {
 	}
 }
 
-// states are those that a MarkdownView goes through.
+// states are the states that a watch has observed of a MarkdownView.
 type states struct {
-	mu   sync.Mutex
-	seen []state
+	mu       sync.Mutex
+	observed []state
 }
 
 type state struct {
@@ -151,7 +150,7 @@ type state struct {
 	status     string
 }
 
-// follow the states of a MarkdownView until the test ends.
+// follow records the states of a MarkdownView until the test ends.
 func (k *kit) follow(name string) *states {
 	k.Helper()
 	w, err := k.Watch(k.Context(), listOf(kind), client.InNamespace(k.namespace), client.MatchingFields{"metadata.name": name})
@@ -180,21 +179,22 @@ func (s *states) add(e watch.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := state{generation: v.Status.ObservedGeneration, status: v.Status.Status}
-	if len(s.seen) == 0 || s.seen[len(s.seen)-1] != now {
-		s.seen = append(s.seen, now)
+	if len(s.observed) == 0 || s.observed[len(s.observed)-1] != now {
+		s.observed = append(s.observed, now)
 	}
 }
 
-// check that the states of a generation are first Available and then Healthy:
-// with viewers always, it is neither NotReady nor Healthy too early.
+// check reports an error unless the states of a generation are first Available and then
+// Healthy: some pods are always ready, so it is never NotReady, and not Healthy before
+// the rollout has completed.
 func (s *states) check(k *kit, what string, generation int64) {
 	k.Helper()
-	// The watch may tell of the last one later than a read does.
-	k.eventually(what+": the watch has seen the end", func() error {
+	// The watch may return the last state later than a read.
+	k.eventually(what+": last state in the watch", func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if n := len(s.seen); n == 0 || s.seen[n-1] != (state{generation, healthy}) {
-			return fmt.Errorf("it has seen %v", s.seen)
+		if n := len(s.observed); n == 0 || s.observed[n-1] != (state{generation, healthy}) {
+			return fmt.Errorf("the watch has returned %v", s.observed)
 		}
 
 		return nil
@@ -202,13 +202,13 @@ func (s *states) check(k *kit, what string, generation int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var got []string
-	for _, st := range s.seen {
+	for _, st := range s.observed {
 		if st.generation == generation {
 			got = append(got, st.status)
 		}
 	}
 	if diff := cmp.Diff([]string{available, healthy}, got); diff != "" {
-		k.Errorf("%s: states of generation %d: -want +got:\n%s\nall: %v", what, generation, diff, s.seen)
+		k.Errorf("%s: states of generation %d: -want +got:\n%s\nall: %v", what, generation, diff, s.observed)
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Upgrade shows that a new version of the package touches no child and no pod
-// of what is healthy, and that it is the new version that has composed them
-// then. Where pods are real MarkdownViews change all the time, and no reconcile
-// fails but in the seconds in which Crossplane has no endpoint of the new version.
+// Upgrade checks that a new version of the package does not change the resources and
+// pods of healthy MarkdownViews, and that the new version then composes them. With real
+// pods, MarkdownViews change all the time, and reconciles fail only in the seconds in
+// which Crossplane has no endpoint of the new version.
 func Upgrade(k *kit) {
 	n := k.many()
 	names := k.createMany(n, 0)
@@ -31,15 +31,15 @@ func Upgrade(k *kit) {
 
 	k.upgrade(names)
 
-	// A new revision of a function is asked at the next occasion only.
+	// Crossplane calls a new revision of a function only when it reconciles an XR.
 	calls := k.calls()
 	for _, name := range names {
 		u := inNamespace(book(name), k.namespace)
-		k.must(k.Patch(k.Context(), u, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.org/upgrade":"seen"}}}`))))
+		k.must(k.Patch(k.Context(), u, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.org/upgrade":"done"}}}`))))
 	}
-	k.eventually("every MarkdownView is composed by the new one", func() error {
+	k.eventually("the new version composes every MarkdownView", func() error {
 		if c := k.calls(); c < calls+n {
-			return fmt.Errorf("it was called %d times", c)
+			return fmt.Errorf("the function was called %d times", c)
 		}
 
 		return nil
@@ -55,7 +55,7 @@ func Upgrade(k *kit) {
 	}
 }
 
-// upgrade the function while MarkdownViews change, where pods are real.
+// upgrade upgrades the function. With real pods, MarkdownViews change at the same time.
 func (k *kit) upgrade(names []string) {
 	k.Helper()
 
@@ -65,13 +65,13 @@ func (k *kit) upgrade(names []string) {
 		stop = k.load(names)
 	}
 	k.must(k.Upgrade(k.Context(), k.FunctionPackage(), "v0.1.1"))
-	k.within(3*time.Minute, "the function is the new one", func() error {
+	k.within(3*time.Minute, "all processes of the function are new", func() error {
 		started, err := k.tryMetric("process_start_time_seconds")
 		if err != nil {
 			return err
 		}
 		if oldest := slices.Min(started); oldest < float64(begin.Unix()) {
-			return fmt.Errorf("a process runs since %.0f, before the upgrade at %d", oldest, begin.Unix())
+			return fmt.Errorf("a process was started at %.0f, before the upgrade at %d", oldest, begin.Unix())
 		}
 
 		return nil
@@ -89,9 +89,9 @@ func (k *kit) upgrade(names []string) {
 	k.Logf("reconciles without an endpoint during the upgrade: %d", before)
 }
 
-// load changes an annotation of one MarkdownView after the other until it is
-// stopped, so that the function is called all the time. None of them changes so often
-// that Crossplane's circuit breaker opens.
+// load changes an annotation of one MarkdownView after another until stop is called, so
+// the function is called all the time. Each changes so rarely that the circuit breaker
+// of Crossplane does not open.
 func (k *kit) load(names []string) (stop func()) {
 	ctx, cancel := context.WithCancel(k.Context())
 	stopped := make(chan struct{})
@@ -115,7 +115,8 @@ func (k *kit) load(names []string) (stop func()) {
 	return func() { cancel(); <-stopped }
 }
 
-// allSpecs has for each child what moves when it is written.
+// allSpecs returns the versions of the resources of each MarkdownView that change when
+// they are written.
 func (k *kit) allSpecs(names []string) map[string]map[string]string {
 	k.Helper()
 	all := map[string]map[string]string{}
@@ -126,7 +127,7 @@ func (k *kit) allSpecs(names []string) map[string]map[string]string {
 	return all
 }
 
-// podUIDs are the UIDs of the pods of the namespace, by name.
+// podUIDs returns the UIDs of the pods in the namespace, by name.
 func (k *kit) podUIDs() map[string]types.UID {
 	k.Helper()
 	l := &corev1.PodList{}

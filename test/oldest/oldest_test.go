@@ -1,7 +1,7 @@
-// Package oldest_test tests that the oldest supported Kubernetes takes the XRDs. An API
-// server estimates what the CEL rules of a CRD cost at most, and rejects the CRD where
-// that is too much. Older releases estimate more, and have fewer functions. The version
-// of apiextensions-apiserver in go.mod is that Kubernetes.
+// Package oldest_test tests that the oldest supported Kubernetes accepts the XRDs. An
+// API server estimates the cost of the CEL rules of a CRD, and rejects a CRD that
+// exceeds the limit. Older releases have higher estimates, and fewer CEL functions. The
+// oldest supported Kubernetes is the version of apiextensions-apiserver in go.mod.
 package oldest_test
 
 import (
@@ -19,7 +19,7 @@ import (
 
 func TestXRDs(t *testing.T) {
 	for name, file := range map[string]string{
-		"Ours":     "../../package/configuration/definition.yaml",
+		"Package":  "../../package/configuration/definition.yaml",
 		"Tutorial": "../../example/tutorial/definition.yaml",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +31,8 @@ func TestXRDs(t *testing.T) {
 	}
 }
 
-// readCRD returns the CRD of an XRD without what Crossplane adds, which has no rules.
+// readCRD returns the CRD of an XRD, without the fields that Crossplane adds, which
+// have no CEL rules.
 func readCRD(t *testing.T, file string) *extv1.CustomResourceDefinition {
 	t.Helper()
 	b, err := os.ReadFile(file)

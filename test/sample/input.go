@@ -1,6 +1,6 @@
 package sample
 
-// Input returns an Input that the function accepts for every view that it fits.
+// Input returns an Input that is valid for every view after Fit.
 func (s *Source) Input() map[string]any {
 	in := map[string]any{
 		"apiVersion": "markdownview.fn.crossplane.io/v1beta1",
@@ -23,7 +23,7 @@ func (s *Source) Input() map[string]any {
 		map[string]any{"annotations": map[string]any{"a": "", "b": "x\ny"}}))
 	set("podDisruptionBudget", Pick(s,
 		map[string]any{}, map[string]any{"maxUnavailable": float64(2)}, map[string]any{"maxUnavailable": "50%"}, map[string]any{"minAvailable": float64(0)}, map[string]any{"minAvailable": "100%"}))
-	s.reach(in)
+	s.publish(in)
 	set("immutableConfigMaps", Pick(s, true, false))
 	set("labels", Pick(s, map[string]any{"team": "docs"}, map[string]any{"example.com/a.b_c": "", "app.kubernetes.io/part-of": "A_b.c-1"}))
 	set("annotations", Pick(s, map[string]any{"example.com/owner": "docs@example.com"}, map[string]any{"note": "一\t"}))
@@ -42,8 +42,8 @@ func (s *Source) Input() map[string]any {
 	return in
 }
 
-// Fit changes what does not go together in a view and an Input: an image has all files of
-// a book, and the Input must allow images and hosts.
+// Fit changes what conflicts in a view and an Input: an image has all files of a book, and
+// the Input must allow images and hosts.
 func Fit(view, input map[string]any) {
 	spec := view["spec"].(map[string]any)
 	from, ok := spec["markdownsFrom"].([]any)
@@ -71,8 +71,8 @@ func Fit(view, input map[string]any) {
 	delete(spec, "host")
 }
 
-// reach lets the books be reached from outside of the cluster.
-func (s *Source) reach(in map[string]any) {
+// publish sets a route or an Ingress, or neither.
+func (s *Source) publish(in map[string]any) {
 	out := map[string]any{"host": Pick(s, "{namespace}.books.example.com", "books.example.com", "{namespace}.x-1.example")}
 	if s.Maybe(3) {
 		out["annotations"] = map[string]any{"example.com/dns": "yes"}
@@ -148,7 +148,7 @@ func (s *Source) deploymentTemplate(static bool) map[string]any {
 	pod := func(spec map[string]any) map[string]any {
 		return map[string]any{"spec": map[string]any{"template": map[string]any{"spec": spec}}}
 	}
-	viewer := func(fields map[string]any) map[string]any {
+	mdbook := func(fields map[string]any) map[string]any {
 		fields["name"] = "mdbook"
 		if static {
 			return pod(map[string]any{"initContainers": []any{fields}})
@@ -165,10 +165,10 @@ func (s *Source) deploymentTemplate(static bool) map[string]any {
 		pod(map[string]any{"containers": []any{map[string]any{"name": "sidecar", "image": "example.com/sidecar:v1"}}}),
 		pod(map[string]any{"volumes": []any{map[string]any{"name": "output", "emptyDir": map[string]any{"sizeLimit": "1Gi"}}, map[string]any{"name": "more", "emptyDir": map[string]any{}}}}),
 		pod(map[string]any{"securityContext": map[string]any{"runAsUser": nil, "runAsGroup": nil, "fsGroup": float64(1000)}}),
-		viewer(map[string]any{"env": []any{map[string]any{"name": "MDBOOK_BOOK__TITLE", "value": "\"Docs\""}}}),
-		viewer(map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": "1"}}}),
-		viewer(map[string]any{"args": []any{"serve", "--hostname", "::"}}),
-		viewer(map[string]any{"livenessProbe": nil}),
+		mdbook(map[string]any{"env": []any{map[string]any{"name": "MDBOOK_BOOK__TITLE", "value": "\"Docs\""}}}),
+		mdbook(map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": "1"}}}),
+		mdbook(map[string]any{"args": []any{"serve", "--hostname", "::"}}),
+		mdbook(map[string]any{"livenessProbe": nil}),
 		map[string]any{"spec": map[string]any{"strategy": map[string]any{"type": "Recreate", "rollingUpdate": nil}}},
 		map[string]any{"spec": map[string]any{"replicas": float64(2), "revisionHistoryLimit": float64(0), "minReadySeconds": float64(3)}},
 		map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"annotations": map[string]any{"sidecar.istio.io/inject": "false"}, "labels": map[string]any{"tier": "docs"}}}}},

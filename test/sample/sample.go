@@ -1,5 +1,5 @@
-// Package sample draws MarkdownViews and Inputs for tests: all that is drawn is
-// legal, and none of it is ordinary.
+// Package sample generates MarkdownViews and Inputs for tests. All are valid, and many
+// have unusual values.
 package sample
 
 import (
@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// A Source makes choices from bytes, so that a fuzzer that changes a byte
-// changes a choice. Once the bytes are used up every choice is the first one:
-// short data give simple samples.
+// A Source chooses values from bytes, so a fuzzer that changes a byte changes a choice.
+// After the last byte, every choice is the first option: short data give simple
+// samples.
 type Source struct {
 	data []byte
 }
 
-// New returns a Source of the choices that are in data.
+// New returns a Source that chooses from data.
 func New(data []byte) *Source {
 	return &Source{data: data}
 }
 
-// Random returns a Source of random choices, always the same ones for a seed.
+// Random returns a Source of random choices, which are the same for the same seed.
 func Random(seed uint64) *Source {
 	return New(RandomBytes(seed))
 }
 
-// RandomBytes returns the bytes that Random chooses from.
+// RandomBytes returns the bytes from which Random chooses.
 func RandomBytes(seed uint64) []byte {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
@@ -35,7 +35,7 @@ func RandomBytes(seed uint64) []byte {
 	return data
 }
 
-// Below returns a number from 0 up to, but not including, n.
+// Below returns a number from 0 to n-1.
 func (s *Source) Below(n int) int {
 	if n > 256 {
 		return (s.next()<<8 | s.next()) % n
@@ -44,7 +44,7 @@ func (s *Source) Below(n int) int {
 	return s.next() % n
 }
 
-// Maybe returns true once in n times.
+// Maybe returns true with a probability of 1/n.
 func (s *Source) Maybe(n int) bool {
 	return s.Below(n) == n-1
 }
@@ -59,7 +59,7 @@ func (s *Source) next() int {
 	return int(b)
 }
 
-// take returns up to n bytes as they are.
+// take returns up to n bytes of the data.
 func (s *Source) take(n int) []byte {
 	n = min(n, len(s.data))
 	b := s.data[:n]
@@ -68,7 +68,7 @@ func (s *Source) take(n int) []byte {
 	return b
 }
 
-// Pick returns one of the options, the first one for data that are used up.
+// Pick returns one of the options, or the first one after the last byte.
 func Pick[T any](s *Source, options ...T) T {
 	return options[s.Below(len(options))]
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// View returns a MarkdownView that the XRD admits, as a user writes it, and
-// whose texts fit into a ConfigMap.
+// View returns a MarkdownView that the XRD accepts, without defaults, and whose files
+// fit into a ConfigMap.
 func (s *Source) View() map[string]any {
 	return map[string]any{
 		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1",
@@ -19,8 +19,8 @@ func (s *Source) View() map[string]any {
 	}
 }
 
-// Name returns a legal name of an XR: a DNS subdomain. Most are near a limit of
-// the names and labels that are made from it.
+// Name returns a valid name of an XR: a DNS subdomain. Most are as long as a limit of
+// the names and labels that contain it.
 func (s *Source) Name() string {
 	const (
 		inner = "abcxyz0189-."
@@ -32,7 +32,7 @@ func (s *Source) Name() string {
 	}
 
 	name := s.word(edge, 1) + s.word(inner, n-2) + s.word(edge, 1)
-	// Neither side of a dot may be a dot or a dash.
+	// A DNS label neither is empty nor starts or ends with a dash.
 	for _, bad := range []string{"..", "-.", ".-"} {
 		for strings.Contains(name, bad) {
 			name = strings.ReplaceAll(name, bad, "aa")
@@ -42,12 +42,12 @@ func (s *Source) Name() string {
 	return name
 }
 
-// Namespace returns a legal name of a namespace: a DNS label.
+// Namespace returns a valid name of a namespace: a DNS label.
 func (s *Source) Namespace() string {
 	return Pick(s, "default", "a", "0", "team-docs", "9-lives", strings.Repeat("n", 63))
 }
 
-// Spec returns a spec that the XRD admits.
+// Spec returns a spec that the XRD accepts.
 func (s *Source) Spec() map[string]any {
 	spec := s.book()
 	if n := s.Below(6); n > 0 {
@@ -75,7 +75,7 @@ func (s *Source) Spec() map[string]any {
 	return spec
 }
 
-// configMaps returns what names the ConfigMaps of Shared.
+// configMaps returns entries of markdownsFrom for the ConfigMaps of Shared.
 func (s *Source) configMaps() []any {
 	var from []any
 	for _, name := range []string{"guide", "more.files"} {
@@ -89,8 +89,8 @@ func (s *Source) configMaps() []any {
 	return from
 }
 
-// Shared returns the data and binaryData of the ConfigMaps that a view may name, by
-// their names. The files are others than those of the views.
+// Shared returns the data and binaryData of the ConfigMaps in markdownsFrom of a view,
+// by name. Their files have other names than those of the views.
 func (s *Source) Shared() map[string]map[string]any {
 	shared := map[string]map[string]any{}
 	for _, name := range []string{"guide", "more.files"} {
@@ -103,7 +103,7 @@ func (s *Source) Shared() map[string]map[string]any {
 	return shared
 }
 
-// BookImage returns what names an image with a book.
+// BookImage returns an entry of markdownsFrom for an image with a book.
 func (s *Source) BookImage() map[string]any {
 	image := map[string]any{"reference": "registry.example.com/team/book" + Pick(s, ":v1", "", "@sha256:"+strings.Repeat("1e", 32))}
 	if s.Maybe(2) {
@@ -113,8 +113,8 @@ func (s *Source) BookImage() map[string]any {
 	return map[string]any{"image": image}
 }
 
-// book returns a spec that has a book alone: one that mdBook serves, though not
-// always all of it.
+// book returns a spec with only the fields of the book. mdBook serves the book, but may
+// leave out some of its files.
 func (s *Source) book() map[string]any {
 	files := map[string]any{
 		"SUMMARY.md": Pick(s,
@@ -174,8 +174,8 @@ func (s *Source) settings() map[string]any {
 	return settings
 }
 
-// large returns a text that fills a ConfigMap but for the little that binaries, a
-// template and a generated SUMMARY.md add.
+// large returns a text that fills a ConfigMap up to 4 KiB, which are left for binaries,
+// a template and a generated SUMMARY.md.
 func (s *Source) large(beside map[string]any) string {
 	size := 1<<20 - 4096
 	for name, text := range beside {
@@ -189,7 +189,7 @@ func (s *Source) large(beside map[string]any) string {
 	return strings.Repeat(text, size/len(text))
 }
 
-// FileName returns a legal name of a file, in addition to those that every book has.
+// FileName returns a valid name of a file that not every book has.
 func (s *Source) FileName() string {
 	const chars = "abcXYZ019-_."
 	name := Pick(s,
@@ -203,7 +203,7 @@ func (s *Source) FileName() string {
 	return name
 }
 
-// Text returns a text of any valid UTF-8.
+// Text returns a text of valid UTF-8.
 func (s *Source) Text() string {
 	b := strings.Builder{}
 	for range s.Below(5) {
@@ -238,7 +238,7 @@ func (s *Source) Text() string {
 	return b.String()
 }
 
-// Image returns a legal image reference.
+// Image returns a valid image reference.
 func (s *Source) Image() string {
 	return Pick(s,
 		"docker.io/peaceiris/mdbook:v0.5.0",
@@ -255,7 +255,7 @@ func (s *Source) Image() string {
 	)
 }
 
-// Resources returns requests and limits of which no request is above its limit.
+// Resources returns requests and limits. No request exceeds its limit.
 func (s *Source) Resources() map[string]any {
 	resources := map[string]any{}
 	for _, list := range []string{"requests", "limits"} {

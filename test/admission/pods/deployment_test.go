@@ -1,5 +1,6 @@
-// Package pods tests the composed pods and those of example/production: that they are
-// allowed where pods must be restricted, and that the files of the example match.
+// Package pods tests the pods that the function composes, and the pods of
+// example/production: the restricted Pod Security Standard must allow them, and the
+// files of the example must match each other.
 package pods
 
 import (
@@ -13,11 +14,12 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// deployment returns what Crossplane v2.4 makes of a DeploymentRuntimeConfig for a
-// function, as far as its pods go. Crossplane's own code cannot be imported:
+// deployment returns the Deployment that Crossplane v2.4 creates for a function with a
+// DeploymentRuntimeConfig, with the fields that affect its pods. The code of Crossplane
+// cannot be imported:
 // https://github.com/crossplane/crossplane/blob/v2.4.0/internal/controller/pkg/runtime/runtime.go#L338
-// The kind job of CI has the real one make the pods in a namespace that enforces
-// the restricted standard.
+// The kind job of CI runs Crossplane itself, in a namespace that enforces the
+// restricted standard.
 func deployment(config *v1beta1.DeploymentRuntimeConfig) *appsv1.Deployment {
 	d := &appsv1.Deployment{Spec: *config.Spec.DeploymentTemplate.Spec.DeepCopy()}
 
@@ -47,8 +49,9 @@ func deployment(config *v1beta1.DeploymentRuntimeConfig) *appsv1.Deployment {
 	return d
 }
 
-// runtimeContainer returns the container that Crossplane makes its own. It is the
-// first, and made where there is none of that name.
+// runtimeContainer returns the container in which Crossplane runs the function.
+// Crossplane makes it the first one, and adds it if there is no container with its
+// name.
 func runtimeContainer(pod *corev1.PodSpec) *corev1.Container {
 	for i := range pod.Containers {
 		if pod.Containers[i].Name == "package-runtime" {
@@ -61,7 +64,7 @@ func runtimeContainer(pod *corev1.PodSpec) *corev1.Container {
 	return &pod.Containers[0]
 }
 
-// run has a container run the function.
+// run configures a container to run the function.
 func run(c *corev1.Container) {
 	if c.SecurityContext == nil {
 		c.SecurityContext = &corev1.SecurityContext{

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// read decodes the object of a kind and name from a file of example/production,
-// strictly.
+// read strictly decodes the object with a kind and name in a file of
+// example/production.
 func read[T any](t *testing.T, file, kind, name string) *T {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("../../../example/production", file))
@@ -52,8 +52,8 @@ func ours(t *testing.T) *appsv1.Deployment {
 	return deployment(read[v1beta1.DeploymentRuntimeConfig](t, "runtime.yaml", "DeploymentRuntimeConfig", "function-markdownview"))
 }
 
-// violations returns how a pod violates the level restricted, by Kubernetes' own
-// evaluator.
+// violations returns how a pod violates the restricted Pod Security Standard, according
+// to the evaluator of Kubernetes.
 func violations(t *testing.T, pod *corev1.PodTemplateSpec) []string {
 	t.Helper()
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
@@ -82,7 +82,7 @@ func TestPodSecurityRestricted(t *testing.T) {
 			want:       []string{},
 		},
 		"Default": {
-			reason: "Crossplane's default pods are not, which is why there is a DeploymentRuntimeConfig.",
+			reason: "The default pods of Crossplane are not allowed, so a DeploymentRuntimeConfig is needed.",
 			deployment: deployment(&v1beta1.DeploymentRuntimeConfig{Spec: v1beta1.DeploymentRuntimeConfigSpec{
 				DeploymentTemplate: &v1beta1.DeploymentTemplate{Spec: &appsv1.DeploymentSpec{}},
 			}}),
@@ -102,8 +102,9 @@ func TestPodSecurityRestricted(t *testing.T) {
 	}
 }
 
-// OpenShift's default restricted-v2 gives each namespace users and groups of its
-// own, and rejects pods that set others. It sets them in pods that set none:
+// TestOpenShift checks that the pods set no users and groups. The SCC restricted-v2 of
+// OpenShift gives each namespace its own, sets them in pods that set none, and rejects
+// pods that set others:
 // https://docs.redhat.com/en/documentation/openshift_container_platform/4.20/html/authentication_and_authorization/managing-pod-security-policies
 func TestOpenShift(t *testing.T) {
 	type identity struct {
@@ -125,7 +126,8 @@ func TestOpenShift(t *testing.T) {
 	}
 }
 
-// What the file leaves to Kubernetes or Crossplane would not be what it promises.
+// TestContainer checks the fields of the container for which the defaults of Kubernetes
+// and Crossplane are not good enough.
 func TestContainer(t *testing.T) {
 	containers := ours(t).Spec.Template.Spec.Containers
 	if len(containers) != 1 {
@@ -133,7 +135,7 @@ func TestContainer(t *testing.T) {
 	}
 	c := containers[0]
 	if c.SecurityContext.ReadOnlyRootFilesystem == nil || !*c.SecurityContext.ReadOnlyRootFilesystem {
-		t.Error("the root file system can be written")
+		t.Error("the root file system is writable")
 	}
 	if c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Limits.Memory().IsZero() {
 		t.Errorf("requests or limits are missing: %v", c.Resources)
@@ -145,12 +147,12 @@ func TestContainer(t *testing.T) {
 	}
 	for path, probe := range map[string]*corev1.Probe{"/readyz": c.ReadinessProbe, "/livez": c.LivenessProbe} {
 		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != path || ports[probe.HTTPGet.Port.String()] != 8080 {
-			t.Errorf("there is no probe of %s on the port of the metrics", path)
+			t.Errorf("want a probe of %s on the metrics port", path)
 		}
 	}
 }
 
-// Everything that selects pods selects those of the Deployment.
+// TestSelectors checks that every selector selects the pods of the Deployment.
 func TestSelectors(t *testing.T) {
 	d := ours(t)
 	budget := read[policyv1.PodDisruptionBudget](t, "runtime.yaml", "PodDisruptionBudget", "function-markdownview")
@@ -168,11 +170,12 @@ func TestSelectors(t *testing.T) {
 		}
 	}
 	if d.Spec.Replicas == nil || *d.Spec.Replicas < 2 {
-		t.Error("a PodDisruptionBudget needs more than one replica to keep one")
+		t.Error("want two replicas or more, so that the PodDisruptionBudget can keep one")
 	}
 }
 
-// What applies to our packages applies to their copies in the mirror as well.
+// TestImageConfigs checks that ImageConfigs for our packages also match their copies in
+// the mirror.
 func TestImageConfigs(t *testing.T) {
 	function := repository(t, "../../../package/configuration/crossplane.yaml")
 	configuration := strings.Replace(function, "/function-", "/configuration-", 1)
@@ -194,11 +197,11 @@ func TestImageConfigs(t *testing.T) {
 	signature := read[v1beta1.ImageConfig](t, "signature.yaml", "ImageConfig", "function-markdownview-signature")
 	want := []v1beta1.ImageMatch{{Prefix: function}, {Prefix: configuration}, {Prefix: mirrored[function]}, {Prefix: mirrored[configuration]}}
 	if diff := cmp.Diff(want, signature.Spec.MatchImages); diff != "" {
-		t.Errorf("images that are signed: -want, +got:\n%s", diff)
+		t.Errorf("signed images: -want, +got:\n%s", diff)
 	}
 }
 
-// repository returns the repository that our configuration pulls the function from.
+// repository returns the repository of the function on which our configuration depends.
 func repository(t *testing.T, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -215,7 +218,8 @@ func repository(t *testing.T, file string) string {
 	return c.Spec.DependsOn[0].Package
 }
 
-// The signer is the workflow that there is, at a version and nothing else.
+// TestSigner checks that only the release workflow is a valid signer, and only for a
+// version tag.
 func TestSigner(t *testing.T) {
 	signature := read[v1beta1.ImageConfig](t, "signature.yaml", "ImageConfig", "function-markdownview-signature")
 	identity := signature.Spec.Verification.Cosign.Authorities[0].Keyless.Identities[0]

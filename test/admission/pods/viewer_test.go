@@ -23,7 +23,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-func TestViewers(t *testing.T) {
+// TestRendered checks the pods of the rendered examples.
+func TestRendered(t *testing.T) {
 	files, err := filepath.Glob("../../../example/rendered/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -55,11 +56,11 @@ func TestViewers(t *testing.T) {
 	}
 }
 
-// TestOpenShiftViewers applies the Composition for OpenShift twice, as kubectl apply
-// does with a custom resource, and composes a MarkdownView with what is stored then.
-// The second apply is the one that removes nulls. TestGuarantees/OpenShift of
-// test/e2e does the same with kubectl and the API server.
-func TestOpenShiftViewers(t *testing.T) {
+// TestOpenShiftPods applies the Composition for OpenShift twice, as kubectl apply does
+// with a custom resource, and composes a MarkdownView with the stored Composition. The
+// second apply could remove nulls. TestGuarantees/OpenShift of test/e2e does the same
+// with kubectl and the API server.
+func TestOpenShiftPods(t *testing.T) {
 	content, err := os.ReadFile("../../../example/production/openshift.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -99,9 +100,9 @@ func TestOpenShiftViewers(t *testing.T) {
 	}
 }
 
-// TestProductionViewers checks the pods of the Composition for production, in which
-// a web server serves the book.
-func TestProductionViewers(t *testing.T) {
+// TestProductionPods checks the pods of the Composition for production, in which a web
+// server serves the book.
+func TestProductionPods(t *testing.T) {
 	composition := read[xpv1.Composition](t, "composition.yaml", "Composition", "markdownview-production")
 	template := compose(t, composition.Spec.Pipeline[0].Input.Raw).Spec.Template
 	if len(template.Spec.InitContainers) != 1 || len(template.Spec.Containers) != 1 {
@@ -112,12 +113,12 @@ func TestProductionViewers(t *testing.T) {
 	}
 }
 
-// TestProductionRole checks that Crossplane may compose everything that the
-// Compositions for production need.
+// TestProductionRole checks that Crossplane has permission for everything that the
+// Compositions for production compose.
 func TestProductionRole(t *testing.T) {
 	role := read[rbacv1.ClusterRole](t, "rbac.yaml", "ClusterRole", "crossplane-markdownview-delivery")
 	if role.Labels["rbac.crossplane.io/aggregate-to-crossplane"] != "true" {
-		t.Error("the role is not Crossplane's")
+		t.Error("want a role that is aggregated to Crossplane")
 	}
 	got := map[string][]string{}
 	for _, rule := range role.Rules {
@@ -130,7 +131,8 @@ func TestProductionRole(t *testing.T) {
 	}
 }
 
-// compose returns the Deployment of a MarkdownView that is composed with an Input.
+// compose returns the Deployment that the function composes for example/xr.yaml with an
+// Input.
 func compose(t *testing.T, input []byte) *appsv1.Deployment {
 	t.Helper()
 	req := &fnv1.RunFunctionRequest{Input: &structpb.Struct{}, Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: &structpb.Struct{}}}}

@@ -1,5 +1,5 @@
-// Package book holds the MarkdownViews that are measured, and the requests that
-// Crossplane makes of them.
+// Package book has the MarkdownViews that are measured, and the requests that
+// Crossplane sends for them.
 package book
 
 import (
@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// captured holds the objects of each Book as a real API server returned them,
-// managedFields included, without the text: see ../capture.
+// captured has the objects of each Book as an API server returned them, including
+// managedFields, but without the text: see ../capture.
 //
 //go:embed captured
 var captured embed.FS
@@ -24,15 +24,16 @@ type Book struct {
 	// Name of the MarkdownView.
 	Name string
 
-	// Title is its name in the report.
+	// Title is the title of the Book in the report.
 	Title string
 
-	// Files besides SUMMARY.md, and the size of each in bytes.
+	// Files is the number of files besides SUMMARY.md, and Size the size of each in
+	// bytes.
 	Files int
 	Size  int
 }
 
-// Books that are measured.
+// Books returns the Books that are measured.
 func Books() []Book {
 	return []Book{
 		{Name: "small", Title: "2 files", Files: 1, Size: 100},
@@ -55,7 +56,7 @@ func (b Book) Markdowns() map[string]string {
 	return files
 }
 
-// chapter returns text of at least size bytes, with what makes JSON escape, and
+// chapter returns text of at least size bytes, with characters that JSON escapes, and
 // with characters of one to four bytes.
 func chapter(n, size int) string {
 	t := &strings.Builder{}
@@ -67,14 +68,14 @@ func chapter(n, size int) string {
 	return t.String()
 }
 
-// Objects are the MarkdownView and its composed resources, by the name of each
-// in the pipeline.
+// Objects are the MarkdownView and its composed resources, by composition resource
+// name.
 type Objects struct {
 	XR       map[string]any            `json:"xr"`
 	Composed map[string]map[string]any `json:"composed"`
 }
 
-// texts are the places of the book's text.
+// texts returns the maps that have the text of the book.
 func (o Objects) texts() []map[string]any {
 	return []map[string]any{
 		o.XR["spec"].(map[string]any)["markdowns"].(map[string]any),
@@ -82,7 +83,7 @@ func (o Objects) texts() []map[string]any {
 	}
 }
 
-// Blank takes the text out of the objects.
+// Blank removes the text from the objects.
 func (o Objects) Blank() {
 	for _, files := range o.texts() {
 		for name := range files {
@@ -91,8 +92,9 @@ func (o Objects) Blank() {
 	}
 }
 
-// Requests returns what Crossplane sends to a function in its first call, when
-// nothing has been composed, and once the book is served.
+// Requests returns the requests that Crossplane sends to a function: first is that of
+// the first call, when nothing has been composed, and steady is one when the book is
+// served.
 func (b Book) Requests() (first, steady *fnv1.RunFunctionRequest, err error) {
 	data, err := captured.ReadFile("captured/" + b.Name + ".json")
 	if err != nil {
@@ -122,7 +124,7 @@ func (b Book) Requests() (first, steady *fnv1.RunFunctionRequest, err error) {
 		}
 	}
 
-	// Neither the function nor Crossplane has written a status by then.
+	// At that time, neither the function nor Crossplane has written a status.
 	first = proto.CloneOf(steady)
 	first.Observed.Resources = nil
 	delete(first.GetObserved().GetComposite().GetResource().GetFields(), "status")

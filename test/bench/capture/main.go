@@ -1,6 +1,6 @@
-// Command capture writes the objects of each measured book to book/captured, as
-// the API server of a running control plane with our packages returns them once
-// the book is Healthy ("make up" starts such a one):
+// Command capture writes the objects of each measured book to book/captured, as the API
+// server returns them when the book is Healthy. It needs a control plane with our
+// packages, such as that of make up:
 //
 //	go run ./capture -kubectl ../../.bin/kubectl -kubeconfig FILE
 package main
@@ -47,7 +47,7 @@ type cluster struct {
 	kubectl, kubeconfig string
 }
 
-// capture creates a book, waits until it is served, and deletes it again.
+// capture creates a book, waits until it is served, and deletes it.
 func (c cluster) capture(b book.Book) (book.Objects, error) {
 	manifest, err := json.Marshal(map[string]any{
 		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1",
@@ -58,7 +58,8 @@ func (c cluster) capture(b book.Book) (book.Objects, error) {
 	if err != nil {
 		return book.Objects{}, err
 	}
-	// Server-side, as the annotation of a client-side apply cannot hold a book.
+	// Server-side, because a book is too large for the annotation of a client-side
+	// apply.
 	if _, err := c.run(manifest, "apply", "--server-side", "-f", "-"); err != nil {
 		return book.Objects{}, err
 	}

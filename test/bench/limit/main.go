@@ -1,6 +1,5 @@
-// Command limit is a gRPC server that takes the bytes of each request, decodes
-// nothing, and sends a response that was encoded beforehand: no function can
-// cost less.
+// Command limit is a gRPC server that reads the bytes of each request, decodes nothing,
+// and sends a response that was encoded in advance: no function can cost less.
 package main
 
 import (
@@ -19,7 +18,7 @@ func main() {
 	address := flag.String("address", ":9443", "Address at which to listen for calls.")
 	file := flag.String("response", "", "File with the encoded response.")
 	size := flag.Int("max-recv-message-size", 16, "Size of the largest request, in MiB.")
-	flag.Bool("insecure", true, "Serve without mTLS, as it always does.")
+	flag.Bool("insecure", true, "Ignored: the server never uses mTLS.")
 	flag.Parse()
 
 	response, err := os.ReadFile(*file)

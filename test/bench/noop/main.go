@@ -1,5 +1,5 @@
-// Command noop is a function that does nothing, served as the SDK serves: what
-// any function costs.
+// Command noop is a function that does nothing, served by function-sdk-go. Its cost is
+// that of any function.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 		function.Listen("tcp", *address),
 		function.Insecure(*insecure),
 		function.MaxRecvMessageSize(*size<<20),
-		// Measured as by default, but at a port that is free.
+		// Metrics are enabled, as by default, but on a free port.
 		function.WithMetricsServer("127.0.0.1:0")))
 }
 

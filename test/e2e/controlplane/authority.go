@@ -28,7 +28,7 @@ type authority struct {
 	key  crypto.PrivateKey
 }
 
-// loadAuthority reads the CA that `crossplane core init` made.
+// loadAuthority reads the CA that `crossplane core init` has created.
 func (cp *ControlPlane) loadAuthority(ctx context.Context) (*authority, error) {
 	s := &corev1.Secret{}
 	if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: crossplaneNamespace, Name: rootCASecret}, s); err != nil {
@@ -42,8 +42,7 @@ func (cp *ControlPlane) loadAuthority(ctx context.Context) (*authority, error) {
 	return &authority{pem: s.Data[corev1.TLSCertKey], cert: pair.Leaf, key: pair.PrivateKey}, nil
 }
 
-// issue a server certificate for an address, as the files that a function
-// expects.
+// issue returns a server certificate for an IP address, as the files of a TLS Secret.
 func (a *authority) issue(ip string) (map[string][]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -74,7 +73,7 @@ func (a *authority) issue(ip string) (map[string][]byte, error) {
 	}, nil
 }
 
-// createSecret in Crossplane's namespace, or leave the one that is there.
+// createSecret creates a Secret in Crossplane's namespace, unless it exists.
 func (cp *ControlPlane) createSecret(ctx context.Context, name string, data map[string][]byte) error {
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: crossplaneNamespace, Name: name}, Data: data}
 	if err := cp.Client.Create(ctx, s); err != nil && !apierrors.IsAlreadyExists(err) {

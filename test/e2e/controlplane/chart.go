@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// crossplaneSource is the folder of the Crossplane module that the tool was
-// built from. It holds the CRDs and the chart.
+// crossplaneSource returns the folder of the Crossplane module from which
+// crossplane-core is built. It has the CRDs and the chart.
 func crossplaneSource(ctx context.Context, tools string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/crossplane/crossplane/v2")
 	cmd.Dir = filepath.Join(tools, "crossplane")
@@ -33,8 +33,8 @@ func crossplaneSource(ctx context.Context, tools string) (string, error) {
 	return dir, nil
 }
 
-// chartObjects renders Crossplane's chart with values and returns the objects of the
-// given kinds, or all of them.
+// chartObjects renders Crossplane's chart with values and returns its objects of the
+// given kinds, or all objects if there are none.
 func chartObjects(dir string, overrides map[string]any, kinds ...string) ([]*unstructured.Unstructured, error) {
 	chart, err := loader.LoadDir(dir)
 	if err != nil {
@@ -69,7 +69,7 @@ func chartObjects(dir string, overrides map[string]any, kinds ...string) ([]*uns
 	return objs, nil
 }
 
-// apply an object as Helm or a user would.
+// apply applies an object with server-side apply.
 func apply(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("e2e"), client.ForceOwnership); err != nil {
 		return fmt.Errorf("cannot apply %s %q: %w", u.GetKind(), u.GetName(), err)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Command runs a program that talks to the cluster of a kubeconfig, to its end,
-// and returns what it prints. Its error holds what it complains of.
+// Command runs a program with a kubeconfig until it exits, and returns its standard
+// output. An error contains its standard error.
 func Command(ctx context.Context, kubeconfig, path string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)

@@ -1,15 +1,15 @@
-// Package controlplane starts a real Kubernetes control plane with Crossplane:
-// etcd, kube-apiserver and kube-controller-manager, each a process of this
-// machine, and a registry (registry.go).
+// Package controlplane starts a real Kubernetes control plane with Crossplane: etcd,
+// kube-apiserver and kube-controller-manager, each as a process, and a registry
+// (registry.go).
 //
-// With a real node, pods run on kubelet and containerd, Crossplane and the
-// functions among them (node_linux.go, pods.go), all of it in namespaces of their
+// With a real node, kubelet and containerd run the pods, including those of Crossplane
+// and the functions (node_linux.go, pods.go). All of it runs in Linux namespaces of its
 // own (isolate_linux.go).
 //
-// Without one, Crossplane is a process of this machine as well, and two parts are
-// simulated: a node whose pods become ready without running anything (kubelet.go),
-// and Crossplane's package runtime, which runs each function's image as a process
-// with mTLS (runtime.go).
+// Without a real node, Crossplane is a process as well, and two parts are simulated: a
+// node whose pods become ready without running anything (kubelet.go), and Crossplane's
+// package runtime, which runs each function's image as a process with mTLS
+// (runtime.go).
 package controlplane
 
 import (
@@ -25,44 +25,45 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Options of a control plane.
+// Options are the options of a control plane.
 type Options struct {
-	// Dir is the run folder: everything that the control plane writes.
+	// Dir is the run folder, with all files that the control plane writes.
 	Dir string
 
 	// Bin is the folder with the binaries of the components.
 	Bin string
 
-	// Tools is the folder with the modules that the binaries were built from.
+	// Tools is the folder with the Go modules from which the binaries are built.
 	Tools string
 
 	// Packages is the folder with the package files.
 	Packages string
 
-	// Debian is the folder with the packages that a real node takes from Debian. If
-	// it is empty, pods are simulated.
+	// Debian is the folder with the Debian packages that a real node uses. If it is
+	// empty, pods are simulated.
 	Debian string
 
-	// MdBook is the root directory with the mdBook that a real node runs.
+	// MdBook is the root directory of the image of mdBook on a real node.
 	MdBook string
 
-	// Runtime is the file with what runs our function on a real node.
+	// Runtime is the file with the DeploymentRuntimeConfig of the function on a real
+	// node.
 	Runtime string
 
-	// Port of the API server, or 0 for any.
+	// Port is the port of the API server, or 0 for a random one.
 	Port int
 
-	// FunctionArgs are arguments for the processes of our function, by the names that
-	// Crossplane gives it. Each process serves metrics on a port of its own.
+	// FunctionArgs are arguments for the processes of function-markdownview, by the
+	// name of the Function. Each process serves metrics on a port of its own.
 	FunctionArgs map[string][]string
 }
 
-// A ControlPlane that runs until it is stopped.
+// A ControlPlane is a control plane that runs until it is stopped.
 type ControlPlane struct {
 	// Installer installs packages from the registry on loopback.
 	Installer
 
-	// Config is the administrator's.
+	// Config is the configuration of a client of the administrator.
 	Config *rest.Config
 
 	// Logs is the folder with the logs of all components.
@@ -84,8 +85,8 @@ type ControlPlane struct {
 	stop   sync.Once
 }
 
-// Start a control plane. What was started is stopped again when it cannot be
-// started as a whole.
+// Start starts a control plane. If a component cannot be started, those that were
+// started are stopped.
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	cp := &ControlPlane{
 		Installer: Installer{
@@ -110,7 +111,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 
 func (cp *ControlPlane) start(ctx, background context.Context) error {
 	if err := os.MkdirAll(cp.Logs, 0o750); err != nil {
-		return fmt.Errorf("cannot make folder of logs: %w", err)
+		return fmt.Errorf("cannot create folder of logs: %w", err)
 	}
 	if cp.options.RealNode() {
 		if err := prepareMachine(cp.options); err != nil {
@@ -123,7 +124,7 @@ func (cp *ControlPlane) start(ctx, background context.Context) error {
 	cp.Config = cp.kube.admin
 	c, err := client.NewWithWatch(cp.Config, client.Options{})
 	if err != nil {
-		return fmt.Errorf("cannot make client: %w", err)
+		return fmt.Errorf("cannot create client: %w", err)
 	}
 	cp.Client = c
 
@@ -143,7 +144,7 @@ func (cp *ControlPlane) start(ctx, background context.Context) error {
 	return cp.startRuntime(background)
 }
 
-// ip that the API server and the registry listen on.
+// ip returns the address that the API server and the registry listen on.
 func (cp *ControlPlane) ip() string {
 	if cp.options.RealNode() {
 		return nodeIP
@@ -152,8 +153,8 @@ func (cp *ControlPlane) ip() string {
 	return "127.0.0.1"
 }
 
-// Stop every process, those that the others need last. A second call, as when a
-// run is interrupted while it ends, waits for the first.
+// Stop stops every process, in the reverse order of their start. A second call, for
+// example when a run is interrupted while it stops, waits for the first.
 func (cp *ControlPlane) Stop() {
 	cp.stop.Do(cp.stopAll)
 }
@@ -169,7 +170,7 @@ func (cp *ControlPlane) stopAll() {
 	close(cp.launcher.starts)
 }
 
-// path of a file in the run folder.
+// path returns the path of a file in the run folder.
 func (cp *ControlPlane) path(name string) string {
 	return filepath.Join(cp.options.Dir, name)
 }
@@ -178,7 +179,7 @@ func (cp *ControlPlane) tool(name string) string {
 	return filepath.Join(cp.options.Bin, name)
 }
 
-// process that is stopped with the control plane.
+// process returns a process that is stopped with the control plane.
 func (cp *ControlPlane) process(name, path string, args ...string) *process {
 	p := &process{name: name, path: path, args: args, log: filepath.Join(cp.Logs, name+".log"), launcher: cp.launcher}
 	cp.started = append(cp.started, p)
@@ -186,8 +187,7 @@ func (cp *ControlPlane) process(name, path string, args ...string) *process {
 	return p
 }
 
-// Eventually calls f until it returns nil. After timeout it returns what f
-// returned last.
+// Eventually calls f until it returns nil. After timeout it returns the last error.
 func Eventually(ctx context.Context, timeout time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -198,7 +198,7 @@ func Eventually(ctx context.Context, timeout time.Duration, f func(context.Conte
 		if err == nil {
 			return nil
 		}
-		// A call that was cut short by the timeout adds nothing.
+		// The error of a call that the timeout has interrupted hides the cause.
 		if last == nil || !errors.Is(err, context.DeadlineExceeded) {
 			last = err
 		}

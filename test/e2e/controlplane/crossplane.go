@@ -18,14 +18,14 @@ import (
 const (
 	crossplaneNamespace = "crossplane-system"
 
-	// The secrets that `crossplane core init` fills.
+	// The Secrets that `crossplane core init` fills.
 	rootCASecret    = "crossplane-root-ca"
 	tlsServerSecret = "crossplane-tls-server"
 	tlsClientSecret = "crossplane-tls-client"
 )
 
-// startCrossplane starts Crossplane and its RBAC manager, each with the service
-// account and the RBAC of the chart.
+// startCrossplane starts Crossplane and its RBAC manager, each with its service account
+// and RBAC from the chart.
 func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 	source, err := crossplaneSource(ctx, cp.options.Tools)
 	if err != nil {
@@ -58,15 +58,15 @@ func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 	}
 	cache := cp.path("crossplane-cache")
 	if err := os.MkdirAll(cache, 0o750); err != nil {
-		return fmt.Errorf("cannot make folder %q: %w", cache, err)
+		return fmt.Errorf("cannot create folder %q: %w", cache, err)
 	}
 	if err := freePorts(&cp.crossplaneMetrics, &cp.crossplaneHealth); err != nil {
 		return err
 	}
 	cp.crossplane = cp.process("crossplane", cp.tool("crossplane-core"), "core", "start",
 		"--debug",
-		// Packages are pulled and established by Crossplane, and what they run
-		// is run by us: there is no kubelet.
+		// Crossplane installs packages, and the simulated package runtime runs the
+		// functions, because there is no kubelet.
 		"--package-runtime=External",
 		"--cache-dir="+cache,
 		fmt.Sprintf("--metrics-port=%d", cp.crossplaneMetrics),
@@ -78,9 +78,9 @@ func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 		"TLS_SERVER_SECRET_NAME=" + tlsServerSecret,
 		"TLS_CLIENT_SECRET_NAME=" + tlsClientSecret,
 		"TLS_CLIENT_CERTS_DIR=" + tls,
-		// The API server cannot reach a webhook by a Service here.
+		// The API server cannot connect to a webhook through a Service here.
 		"ENABLE_WEBHOOKS=false",
-		// A killed holder of the lease would be waited for for a minute.
+		// After Crossplane is killed, its lease would be valid for up to a minute.
 		"LEADER_ELECTION=false",
 	}
 
@@ -92,10 +92,10 @@ func (cp *ControlPlane) runCrossplane(ctx context.Context) error {
 		return err
 	}
 
-	return cp.crossplane.ready(ctx, time.Minute, answers("http://"+address(cp.crossplaneHealth)+"/readyz"))
+	return cp.crossplane.ready(ctx, time.Minute, probe("http://"+address(cp.crossplaneHealth)+"/readyz"))
 }
 
-// applyChart applies what the chart holds but for what runs Crossplane.
+// applyChart applies the objects of the chart that do not run Crossplane.
 func (cp *ControlPlane) applyChart(ctx context.Context, dir string) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crossplaneNamespace}}
 	if err := cp.Client.Create(ctx, ns); err != nil {
@@ -114,9 +114,9 @@ func (cp *ControlPlane) applyChart(ctx context.Context, dir string) error {
 	return nil
 }
 
-// initCrossplane does what the init container of the chart does. It is done
-// again when it fails, as a kubelet would: it reads what it has defined just
-// before, and the API server may not serve that yet.
+// initCrossplane does what the init container of the chart does. It is repeated on
+// failure, as a kubelet restarts an init container: it reads resources whose CRDs it
+// has just created, which the API server may not serve yet.
 func (cp *ControlPlane) initCrossplane(ctx context.Context, kubeconfig, crds string) error {
 	p := cp.process("crossplane-init", cp.tool("crossplane-core"), "core", "init", "--activation=*")
 	p.env = []string{
@@ -158,7 +158,7 @@ func (cp *ControlPlane) writeSecret(ctx context.Context, name, dir string) error
 
 func writeFiles(dir string, files map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("cannot make folder %q: %w", dir, err)
+		return fmt.Errorf("cannot create folder %q: %w", dir, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o600); err != nil {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// An identity is a user that the API server knows by a token from its start on.
+// An identity is a user that authenticates with a static token.
 type identity struct {
 	user   string
 	groups []string
@@ -22,7 +22,7 @@ func newIdentity(user string, groups ...string) identity {
 	return identity{user: user, groups: groups, token: rand.Text()}
 }
 
-// writeTokens writes the file that kube-apiserver takes as --token-auth-file.
+// writeTokens writes the file for --token-auth-file of kube-apiserver.
 func writeTokens(path string, ids ...identity) error {
 	b := &strings.Builder{}
 	for _, id := range ids {
@@ -35,20 +35,21 @@ func writeTokens(path string, ids ...identity) error {
 	return nil
 }
 
-// restConfig is how the bearer of a token reaches the API server. Its requests
-// are not throttled: the API server has its own means.
+// restConfig returns the configuration of a client with a token. The client does not
+// throttle its requests, because the API server has limits of its own.
 func restConfig(server, caFile, token string) *rest.Config {
 	return &rest.Config{
 		Host:        server,
 		BearerToken: token,
-		// Its certificate has no loopback address where it listens on all.
+		// The certificate of the API server has no loopback address if it listens on
+		// all addresses.
 		TLSClientConfig: rest.TLSClientConfig{CAFile: caFile, ServerName: "kubernetes"},
 		QPS:             -1,
 	}
 }
 
-// writeKubeconfig writes a kubeconfig for a configuration, its CA included, so
-// that the file can be moved.
+// writeKubeconfig writes a kubeconfig for a configuration. It contains the CA, so the
+// file can be moved.
 func writeKubeconfig(path string, cfg *rest.Config) error {
 	ca, err := os.ReadFile(cfg.CAFile)
 	if err != nil {

@@ -30,8 +30,7 @@ spec:
   capabilities: [composition]
 `
 
-// BuildFunction builds the package of a function that has none of its own, from
-// its binary.
+// BuildFunction builds the package of a function from its binary.
 func (i *Installer) BuildFunction(ctx context.Context, functionName, binary string) (Package, error) {
 	p := Package{Kind: "function", Repository: "e2e/" + functionName, Version: "v0.1.0"}
 	dir, err := os.MkdirTemp(i.Dir, functionName+"-")
@@ -63,7 +62,8 @@ func (i *Installer) BuildFunction(ctx context.Context, functionName, binary stri
 	return p, err
 }
 
-// NewImage has files and folders of this machine, by their path in the image.
+// NewImage returns an image with files and folders of this machine, by their path in
+// the image.
 func NewImage(config v1.Config, files map[string]string) (v1.Image, error) {
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		buf := &bytes.Buffer{}
@@ -77,26 +77,26 @@ func NewImage(config v1.Config, files map[string]string) (v1.Image, error) {
 		return io.NopCloser(buf), w.Close()
 	}, tarball.WithCompressionLevel(gzip.BestSpeed))
 	if err != nil {
-		return nil, fmt.Errorf("cannot make layer: %w", err)
+		return nil, fmt.Errorf("cannot create layer: %w", err)
 	}
 	img, err := mutate.AppendLayers(empty.Image, layer)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make image: %w", err)
+		return nil, fmt.Errorf("cannot create image: %w", err)
 	}
 	cfg, err := img.ConfigFile()
 	if err != nil {
-		return nil, fmt.Errorf("cannot make image: %w", err)
+		return nil, fmt.Errorf("cannot create image: %w", err)
 	}
 	cfg = cfg.DeepCopy()
 	cfg.OS, cfg.Architecture, cfg.Config = "linux", runtime.GOARCH, config
 	if img, err = mutate.ConfigFile(img, cfg); err != nil {
-		return nil, fmt.Errorf("cannot make image: %w", err)
+		return nil, fmt.Errorf("cannot create image: %w", err)
 	}
 
 	return img, nil
 }
 
-// addFiles adds a file, or a folder with all that is in it.
+// addFiles adds a file, or a folder and everything in it.
 func addFiles(w *tar.Writer, name, from string) error {
 	return filepath.Walk(from, func(file string, info fs.FileInfo, err error) error {
 		if err != nil {

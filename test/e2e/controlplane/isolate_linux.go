@@ -18,20 +18,21 @@ const (
 	// isolatedEnv is set inside of the namespaces.
 	isolatedEnv = "E2E_ISOLATED"
 
-	// cgroup of all pods. Its name is the same in each run, so that a run removes
-	// what a killed one has left.
+	// cgroup is the cgroup of all pods. Each run uses the same name, so it removes the
+	// cgroups that a killed run has left.
 	cgroup = "function-markdownview-e2e"
 
 	lockName = "function-markdownview-e2e.lock"
 )
 
-// Isolate runs this program again, in network, mount and process namespaces of its
-// own. There it returns listeners on as many ports of the machine's own loopback.
-// Outside it does not return: the program exits with the code of the one inside.
+// Isolate runs this program again in new network, mount and PID namespaces. There, it
+// returns listeners on as many ports on the loopback of the machine's own network
+// namespace. Outside, it does not return: the program exits with the exit code of the
+// one inside.
 //
-// When the program inside ends, or the one outside is killed, the kernel kills every
-// process of the namespaces and removes their mounts, network interfaces and
-// firewall rules.
+// When the program inside exits, or the one outside is killed, the kernel kills every
+// process in the namespaces and removes their mounts, network interfaces and firewall
+// rules.
 func Isolate(ports int) ([]net.Listener, error) {
 	if Isolated() {
 		return inherited(ports)
@@ -45,7 +46,7 @@ func Isolate(ports int) ([]net.Listener, error) {
 	return nil, nil
 }
 
-// Isolated is whether this program runs in the namespaces of Isolate.
+// Isolated returns whether this program runs in the namespaces of Isolate.
 func Isolated() bool { return os.Getenv(isolatedEnv) != "" }
 
 // inherited returns the listeners that the program outside has passed.
@@ -69,7 +70,7 @@ func isolate(ports int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer lock.Close() //nolint:errcheck // The lock goes with the process.
+	defer lock.Close() //nolint:errcheck // The lock is released when the process exits.
 	removeCgroups()
 	defer removeCgroups()
 
@@ -93,7 +94,7 @@ func isolate(ports int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		_ = l.Close() // The file is a descriptor of its own.
+		_ = l.Close() // The file has its own descriptor.
 		cmd.ExtraFiles = append(cmd.ExtraFiles, f)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -102,7 +103,7 @@ func isolate(ports int) (int, error) {
 		Setpgid:    true,
 	}
 
-	// The kernel sends Pdeathsig when the thread ends that has started the process.
+	// The kernel sends Pdeathsig when the thread that has started the process exits.
 	runtime.LockOSThread()
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -111,7 +112,7 @@ func isolate(ports int) (int, error) {
 	}
 	go func() {
 		for s := range signals {
-			_ = cmd.Process.Signal(s) // It has ended if this fails.
+			_ = cmd.Process.Signal(s) // If this fails, it has exited.
 		}
 	}()
 	err = cmd.Wait()
@@ -125,8 +126,8 @@ func isolate(ports int) (int, error) {
 	return 1, nil // It was killed.
 }
 
-// lockMachine waits until no other real node runs on this machine: two of them are
-// too much for it.
+// lockMachine waits until no other real node runs on this machine: one machine is too
+// slow for two.
 func lockMachine() (*os.File, error) {
 	lockFile := filepath.Join(os.TempDir(), lockName)
 	f, err := os.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o600)
@@ -136,7 +137,7 @@ func lockMachine() (*os.File, error) {
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
 		return f, nil
 	}
-	fmt.Fprintf(os.Stderr, "Waiting until the real node that runs on this machine stops (it locks %s)\n", lockFile)
+	fmt.Fprintf(os.Stderr, "Another real node is running on this machine. Waiting until it stops and unlocks %s.\n", lockFile)
 	for {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
 			return f, err
@@ -144,7 +145,7 @@ func lockMachine() (*os.File, error) {
 	}
 }
 
-// cgroups are the folders of our cgroup: one, or with cgroup v1 one for each
+// cgroups returns the folders of the cgroup: one, or with cgroup v1 one for each
 // controller.
 func cgroups() []string {
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
@@ -158,8 +159,8 @@ func cgroups() []string {
 	return all
 }
 
-// removeCgroups removes our cgroup and those of pods below it. They are the only
-// thing that outlives the namespaces.
+// removeCgroups removes the cgroup and those of pods below it. Only they remain after
+// the namespaces.
 func removeCgroups() {
 	for _, root := range cgroups() {
 		var dirs []string
@@ -171,7 +172,7 @@ func removeCgroups() {
 			return nil
 		})
 		for _, dir := range slices.Backward(dirs) {
-			_ = os.Remove(dir) // A cgroup with processes cannot be removed, and there are none.
+			_ = os.Remove(dir) // It has no processes, which would prevent this.
 		}
 	}
 }

@@ -13,7 +13,7 @@ var errNode = errors.New("a real node needs Linux")
 // Isolate returns an error: namespaces need Linux.
 func Isolate(int) ([]net.Listener, error) { return nil, errNode }
 
-// Isolated is false: namespaces need Linux.
+// Isolated returns false: namespaces need Linux.
 func Isolated() bool { return false }
 
 func prepareMachine(Options) error { return errNode }

@@ -23,30 +23,29 @@ import (
 const (
 	nodeName = "node-1"
 
-	// BrokenImage in the name of an image makes it one that cannot be pulled.
+	// BrokenImage is a part of the name of an image that cannot be pulled.
 	BrokenImage = "broken"
 
-	// A container is up this long after its pod was bound, so that a rollout
-	// has the moments that a real one has.
+	// startup is how long a container takes to become ready after its pod is bound, so
+	// that a rollout has intermediate states.
 	startup = 300 * time.Millisecond
 )
 
-// A kubelet for pods that run nothing. It does to pods and nodes what the
-// scheduler and a kubelet do, no more: binds, sets status, and removes what has
-// been deleted. A pod is ready a moment after it was bound unless its image is
-// a broken one.
+// A kubelet simulates a node and the scheduler: it binds pods, sets their status, and
+// removes them when they are deleted, but runs nothing. A pod becomes ready a moment
+// after it was bound unless the name of its image contains BrokenImage.
 type kubelet struct {
 	client kubernetes.Interface
 	pods   listers.PodLister
 	queue  workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	ips    atomic.Uint32
 
-	// bound is when each pod was bound, by UID: the times in a status are of
-	// whole seconds.
+	// bound is the time when each pod was bound, by UID: the times in a status have a
+	// resolution of a second.
 	bound sync.Map
 }
 
-// startKubelet runs a kubelet until background is done.
+// startKubelet runs a simulated kubelet until background is done.
 func (cp *ControlPlane) startKubelet(ctx, background context.Context) error {
 	c, err := kubernetes.NewForConfig(cp.Config)
 	if err != nil {
@@ -83,7 +82,7 @@ func (cp *ControlPlane) startKubelet(ctx, background context.Context) error {
 	return nil
 }
 
-// register a node that is ready and has room.
+// register creates a node that is ready and has enough resources for all pods.
 func (k *kubelet) register(ctx context.Context) error {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelHostname: nodeName}}}
 	n, err := k.client.CoreV1().Nodes().Create(ctx, n, metav1.CreateOptions{})
@@ -134,8 +133,8 @@ func (k *kubelet) work(ctx context.Context) {
 	}
 }
 
-// sync brings a pod one step further, and returns when to look again if the next
-// step is a matter of time.
+// sync does the next step for a pod, and returns how long to wait for the one after it,
+// or 0 if that needs an event.
 func (k *kubelet) sync(ctx context.Context, name cache.ObjectName) (time.Duration, error) {
 	p, err := k.pods.Pods(name.Namespace).Get(name.Name)
 	if err != nil {
@@ -187,14 +186,14 @@ func (k *kubelet) setStatus(ctx context.Context, p *corev1.Pod, s corev1.PodStat
 	return err
 }
 
-// broken pods have an image that cannot be pulled.
+// broken returns whether a pod has an image that cannot be pulled.
 func broken(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
 		return strings.Contains(c.Image, BrokenImage)
 	})
 }
 
-// waiting is the status of a pod whose containers wait.
+// waiting returns the status of a pod whose containers are waiting.
 func waiting(p *corev1.Pod, reason, message string) corev1.PodStatus {
 	s := status(p, corev1.PodPending, corev1.ConditionFalse)
 	for _, c := range p.Spec.Containers {
@@ -209,7 +208,7 @@ func waiting(p *corev1.Pod, reason, message string) corev1.PodStatus {
 	return s
 }
 
-// running is the status of a pod whose containers are up and ready.
+// running returns the status of a pod whose containers are running and ready.
 func running(p *corev1.Pod, ip string) corev1.PodStatus {
 	s := status(p, corev1.PodRunning, corev1.ConditionTrue)
 	s.PodIP, s.PodIPs = ip, []corev1.PodIP{{IP: ip}}

@@ -20,24 +20,24 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// kube is etcd, kube-apiserver and kube-controller-manager.
+// kube has the processes etcd, kube-apiserver and kube-controller-manager.
 type kube struct {
 	etcd       *process
 	apiserver  *process
 	controller *process
 
-	// etcdURL is where etcd listens.
+	// etcdURL is the URL of etcd.
 	etcdURL string
 
 	admin *rest.Config
 
-	// node are the identities of what runs on a real node.
+	// node are the identities of the components of a real node.
 	node map[string]identity
 }
 
-// controllers are those that the guarantees rest on where pods are simulated. Left out are those for
-// clouds, volumes, certificates and jobs, and that for nodes: ours has no
-// kubelet that would renew its lease.
+// controllers are the controllers that run if pods are simulated. Not included are
+// those for clouds, volumes, certificates and jobs, and the node controller: the
+// simulated kubelet does not renew its lease.
 var controllers = []string{
 	"clusterrole-aggregation-controller",
 	"deployment-controller",
@@ -53,8 +53,8 @@ var controllers = []string{
 	"serviceaccount-controller",
 }
 
-// startKube starts Kubernetes. The controllers are started as soon as the API
-// server responds, and not waited for.
+// startKube starts Kubernetes. It starts the controllers when the API server is ready,
+// and does not wait for them.
 func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen // Most of it are flags.
 	var etcdPort, peerPort, port int
 	if err := freePorts(&etcdPort, &peerPort, &port); err != nil {
@@ -95,7 +95,7 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 		"--listen-peer-urls=http://"+address(peerPort),
 		"--initial-advertise-peer-urls=http://"+address(peerPort),
 		"--initial-cluster=default=http://"+address(peerPort),
-		// Nothing here has to survive the machine.
+		// The data need not survive a crash of the machine.
 		"--unsafe-no-fsync",
 	)
 	cp.kube.apiserver = cp.process("kube-apiserver", cp.tool("kube-apiserver"),
@@ -122,7 +122,7 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 		"--kubeconfig="+cp.path("kube-controller-manager.kubeconfig"),
 		"--service-account-private-key-file="+keys,
 		"--root-ca-file="+ca,
-		// Each controller with its own service account, as on a real cluster.
+		// Each controller uses its own service account, as on a real cluster.
 		"--use-service-account-credentials",
 		"--leader-elect=false",
 		"--secure-port=0",
@@ -157,10 +157,10 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 	return cp.kube.controller.start()
 }
 
-// waitForAPIServer waits until the API server reports that it is ready.
+// waitForAPIServer waits until the API server is ready.
 func (cp *ControlPlane) waitForAPIServer(ctx context.Context) error {
 	return cp.kube.apiserver.ready(ctx, time.Minute, func(ctx context.Context) error {
-		// The CA comes to be when the API server starts.
+		// The API server writes the file of the CA when it starts.
 		c, err := kubernetes.NewForConfig(cp.kube.admin)
 		if err != nil {
 			return err
@@ -170,16 +170,15 @@ func (cp *ControlPlane) waitForAPIServer(ctx context.Context) error {
 	})
 }
 
-// writeServiceAccountKey makes the key that service account tokens are signed
-// with.
+// writeServiceAccountKey writes the key that signs service account tokens.
 func writeServiceAccountKey(path string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("cannot make service account key: %w", err)
+		return fmt.Errorf("cannot create service account key: %w", err)
 	}
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		return fmt.Errorf("cannot make service account key: %w", err)
+		return fmt.Errorf("cannot create service account key: %w", err)
 	}
 	b := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
 	if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -189,8 +188,8 @@ func writeServiceAccountKey(path string) error {
 	return nil
 }
 
-// answers probes a URL that returns 200 when its server is ready.
-func answers(url string) func(context.Context) error {
+// probe returns a probe of a URL, which succeeds with status 200.
+func probe(url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {

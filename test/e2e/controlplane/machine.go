@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// FunctionMetrics are the metrics of each process of our function.
+// FunctionMetrics returns the metrics of each process of the function.
 func (cp *ControlPlane) FunctionMetrics(ctx context.Context) ([]string, error) {
 	var all []string
 	for _, f := range cp.runtime.processes(FunctionName) {
@@ -31,12 +31,12 @@ func (cp *ControlPlane) FunctionMetrics(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
-// KillFunction kills the processes of our function. The package runtime starts
-// them again.
+// KillFunction kills the processes of the function. The package runtime starts them
+// again.
 func (cp *ControlPlane) KillFunction(context.Context) error {
 	fs := cp.runtime.processes(FunctionName)
 	if len(fs) == 0 {
-		return fmt.Errorf("cannot kill the function: it does not run")
+		return fmt.Errorf("cannot kill the function: it is not running")
 	}
 	for _, f := range fs {
 		f.kill()

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The network of a real node. It is in a namespace of its own, so these addresses
-// are free.
+// The network of a real node. It is in a network namespace of its own, so these
+// addresses are free.
 const (
 	bridgeName  = "cni0"
 	nodeIP      = "10.88.0.1"
@@ -19,8 +19,8 @@ const (
 	serviceCIDR = "10.96.0.0/16"
 )
 
-// ServiceAddress is the host and port of the first port of a Service. On a real node
-// it can be reached from inside of the namespaces that Isolate makes.
+// ServiceAddress returns the cluster IP and the first port of a Service. With a real
+// node, it is reachable from inside of the namespaces of Isolate.
 func (cp *ControlPlane) ServiceAddress(ctx context.Context, namespace, name string) (string, error) {
 	s := &corev1.Service{}
 	if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, s); err != nil {
@@ -30,8 +30,8 @@ func (cp *ControlPlane) ServiceAddress(ctx context.Context, namespace, name stri
 	return net.JoinHostPort(s.Spec.ClusterIP, fmt.Sprint(s.Spec.Ports[0].Port)), nil
 }
 
-// Forward connects whoever connects to the listener with an address, which is looked
-// up for each connection, until the context is done.
+// Forward forwards each connection to the listener to an address, until the context is
+// done. It calls address for each connection.
 func Forward(ctx context.Context, l net.Listener, address func(context.Context) (string, error)) {
 	context.AfterFunc(ctx, func() { _ = l.Close() })
 	for {
@@ -40,7 +40,7 @@ func Forward(ctx context.Context, l net.Listener, address func(context.Context) 
 			return
 		}
 		go func() {
-			defer in.Close() //nolint:errcheck // The other side finds out.
+			defer in.Close() //nolint:errcheck // The other side notices.
 			to, err := address(ctx)
 			if err != nil {
 				return
@@ -49,7 +49,7 @@ func Forward(ctx context.Context, l net.Listener, address func(context.Context) 
 			if err != nil {
 				return
 			}
-			defer out.Close() //nolint:errcheck // The other side finds out.
+			defer out.Close() //nolint:errcheck // The other side notices.
 			go func() {
 				defer in.Close()  //nolint:errcheck // As above.
 				defer out.Close() //nolint:errcheck // As above.

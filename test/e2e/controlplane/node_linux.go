@@ -17,16 +17,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// work is the folder, on a tmpfs that goes with the namespaces, of what the node
-// itself writes.
+// work is the folder, on a tmpfs in the mount namespace, of the files of the node.
 const work = "/run/node"
 
-// prepareMachine makes the machine as it is seen inside of the namespaces one that a
-// node can run on. What is written to /run and /var goes to a tmpfs, unless it goes to
-// the run folder, and Debian's packages appear in /usr.
+// prepareMachine prepares the mounts, the network and the cgroup of a node, inside of
+// the namespaces. Files that are written to /run and /var go to a tmpfs, except those
+// in the run folder. The files of Debian's packages appear in /usr.
 func prepareMachine(o Options) error {
 	if !Isolated() {
-		return fmt.Errorf("cannot start node: it needs namespaces of its own, made by Isolate")
+		return fmt.Errorf("cannot start node: it must run in the namespaces of Isolate")
 	}
 	dir, err := os.Open(o.Dir)
 	if err != nil {
@@ -64,15 +63,15 @@ func prepareMachine(o Options) error {
 	}
 	for _, dir := range cgroups() {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("cannot make cgroup: %w", err)
+			return fmt.Errorf("cannot create cgroup: %w", err)
 		}
 	}
 
 	return nil
 }
 
-// network makes the bridge of pods, which has the address of the node, and the
-// route to Services.
+// network creates the bridge of pods, which has the address of the node, and the route
+// to Services.
 func network() error {
 	lo, err := netlink.LinkByName("lo")
 	if err != nil {
@@ -99,8 +98,8 @@ func network() error {
 	if err != nil {
 		return err
 	}
-	// kube-proxy gives packets to a Service another destination, but the kernel
-	// looks for a route before that.
+	// kube-proxy replaces the destination of packets to a Service, but the kernel looks
+	// up a route before that.
 	if err := netlink.RouteAdd(&netlink.Route{LinkIndex: bridge.Attrs().Index, Dst: services}); err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ sandbox = "` + pauseImage + `"
 config_path = "` + work + `/registries"
 
 [plugins."io.containerd.cri.v1.runtime"]
-# Machines without CAP_SYS_RESOURCE cannot lower it.
+# Without CAP_SYS_RESOURCE, it cannot be lowered.
 restrict_oom_score_adj = true
 
 [plugins."io.containerd.cri.v1.runtime".cni]
@@ -133,7 +132,7 @@ bin_dirs = ["/usr/lib/cni"]
 conf_dir = "` + work + `/cni"
 `
 
-	// Images of every registry come from ours.
+	// The images of every registry are pulled from the local one.
 	registryConfig = `[host."http://%s"]
 capabilities = ["pull", "resolve"]
 `
@@ -171,8 +170,7 @@ clusterDomain: cluster.local
 containerRuntimeEndpoint: unix://` + containerdSocket + `
 enforceNodeAllocatable: []
 eventRecordQPS: 0
-# The machine is not the node's alone: a full disk of a developer is no reason to
-# evict pods.
+# Pods must not be evicted because the disk of a developer's machine is full.
 evictionHard:
   imagefs.available: 0%
   memory.available: 0%
@@ -201,7 +199,7 @@ volumePluginDir: ` + work + `/volume-plugins
 `
 )
 
-// startNode starts what makes this machine a node, and waits until it is ready.
+// startNode starts the components of a node, and waits until the node is ready.
 func (cp *ControlPlane) startNode(ctx context.Context) error {
 	if err := cp.writeNodeFiles(); err != nil {
 		return err
@@ -228,10 +226,10 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 			"--hostname-override="+nodeName,
 			"--proxy-mode=nftables",
 			"--cluster-cidr="+podCIDR,
-			// A pod responds to another one on the same bridge directly, and not through
-			// the node that has changed the destination.
+			// A pod sends a response to another pod on the same bridge directly, not
+			// through the node, which has replaced the destination.
 			"--masquerade-all",
-			// The limits of the machine are not ours to change.
+			// These settings must not change the limits of the machine.
 			"--conntrack-max-per-core=0",
 			"--conntrack-tcp-timeout-established=0",
 			"--conntrack-tcp-timeout-close-wait=0",

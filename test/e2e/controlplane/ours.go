@@ -16,15 +16,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FunctionName is what Crossplane calls our function.
+// FunctionName is the name of the Function.
 const FunctionName = "crossplane-contrib-function-markdownview"
 
-// OwnFunctionName is what Crossplane calls our function if it comes from the
-// repositories team/… of a registry of one's own.
+// OwnFunctionName is the name of the Function if it is installed from the repositories
+// team/… of a user's own registry.
 const OwnFunctionName = "team-function-markdownview"
 
-// OptionsFor are the options for the repository of the function, with dir as
-// the run folder.
+// OptionsFor returns the options for the repository of the function, with dir as the
+// run folder.
 func OptionsFor(root, dir string) Options {
 	o := Options{
 		Dir:          dir,
@@ -41,10 +41,10 @@ func OptionsFor(root, dir string) Options {
 	return o
 }
 
-// RealNode is whether pods run on a real node.
+// RealNode returns whether pods run on a real node.
 func (o Options) RealNode() bool { return o.Debian != "" }
 
-// FunctionPackage is the package of our function.
+// FunctionPackage returns the package of the function.
 func (o Options) FunctionPackage() Package {
 	return Package{
 		Kind:       "function",
@@ -54,7 +54,7 @@ func (o Options) FunctionPackage() Package {
 	}
 }
 
-// ConfigurationPackage is the package of our API.
+// ConfigurationPackage returns the package of the XRD and the Composition.
 func (o Options) ConfigurationPackage() Package {
 	return Package{
 		Kind:       "configuration",
@@ -70,7 +70,8 @@ func (i *Installer) InstallOurs(ctx context.Context, o Options) error {
 		if err := i.applyRuntime(ctx, o.Runtime); err != nil {
 			return err
 		}
-		// Crossplane's own pods do not meet it, so it is enforced for this time only.
+		// It is enforced only while the function is installed, because the pods of
+		// Crossplane do not meet it.
 		if err := i.enforce(ctx, "restricted"); err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func (i *Installer) InstallOurs(ctx context.Context, o Options) error {
 	return nil
 }
 
-// enforce a Pod Security Standard in Crossplane's namespace.
+// enforce enforces a Pod Security Standard in Crossplane's namespace.
 func (i *Installer) enforce(ctx context.Context, level string) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crossplaneNamespace}}
 	patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, "pod-security.kubernetes.io/enforce", level)
@@ -99,8 +100,8 @@ func (i *Installer) enforce(ctx context.Context, level string) error {
 	return nil
 }
 
-// applyRuntime applies the example of how to run the function in production. Our
-// registry takes the place of its private mirror.
+// applyRuntime applies example/production/runtime.yaml, with the local registry as the
+// private registry.
 func (i *Installer) applyRuntime(ctx context.Context, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

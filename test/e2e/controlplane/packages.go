@@ -17,11 +17,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// realRegistry is where users pull from. An ImageConfig makes Crossplane look at our
-// registry instead, by the ImageConfig that a private mirror needs as well.
+// realRegistry is the registry that users pull from. An ImageConfig rewrites it to the
+// local registry, as with a private mirror.
 const realRegistry = "xpkg.crossplane.io"
 
-// A Package of Crossplane.
+// A Package is a Crossplane package.
 type Package struct {
 	// Kind is "function" or "configuration".
 	Kind string
@@ -30,21 +30,21 @@ type Package struct {
 	// as "crossplane-contrib/function-markdownview".
 	Repository string
 
-	// Version such as "v0.1.0".
+	// Version is the tag, such as "v0.1.0".
 	Version string
 
-	// Files are the .xpkg files: one for each platform.
+	// Files are the .xpkg files, one for each platform.
 	Files []string
 }
 
-// Name is what Crossplane calls a package: its repository with dashes.
+// Name returns the name of an installed package: its repository with dashes.
 func (p Package) Name() string {
 	return strings.ReplaceAll(p.Repository, "/", "-")
 }
 
-// An Installer brings packages into a registry and from there into a cluster.
+// An Installer pushes packages to a registry and installs them in a cluster.
 type Installer struct {
-	// Client and Kubeconfig of the administrator.
+	// Client and Kubeconfig are those of the administrator.
 	Client     client.WithWatch
 	Kubeconfig string
 
@@ -54,11 +54,11 @@ type Installer struct {
 	// Registry is the host and port of the registry.
 	Registry string
 
-	// Dir is a folder for what is built.
+	// Dir is a folder for files that are built.
 	Dir string
 }
 
-// Push a package to the registry.
+// Push pushes a package to the registry.
 func (i *Installer) Push(ctx context.Context, p Package) error {
 	_, err := i.crossplane(ctx, "xpkg", "push",
 		"--package-files="+strings.Join(p.Files, ","),
@@ -67,8 +67,8 @@ func (i *Installer) Push(ctx context.Context, p Package) error {
 	return err
 }
 
-// PushImage pushes an image to the registry under the name that users know, such
-// as docker.io/library/nginx:1. A real node pulls images of every registry from ours.
+// PushImage pushes an image to the registry under its public name, such as
+// docker.io/library/nginx:1. A real node pulls the images of every registry from there.
 func (i *Installer) PushImage(ctx context.Context, image string, img v1.Image) error {
 	ref, err := name.ParseReference(image)
 	if err != nil {
@@ -85,7 +85,7 @@ func (i *Installer) PushImage(ctx context.Context, image string, img v1.Image) e
 	return nil
 }
 
-// Install a package the way a user does, and wait until it is healthy.
+// Install installs a package as a user does, and waits until it is healthy.
 func (i *Installer) Install(ctx context.Context, p Package) error {
 	if err := i.Push(ctx, p); err != nil {
 		return err
@@ -127,8 +127,8 @@ func packageKind(kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: "pkg.crossplane.io", Version: "v1", Kind: strings.ToUpper(kind[:1]) + kind[1:]}
 }
 
-// Upgrade a package to another version, which differs by a label of its image,
-// so that it has another digest.
+// Upgrade upgrades a package to a new version. Its image has another label, and
+// therefore another digest.
 func (i *Installer) Upgrade(ctx context.Context, p Package, version string) error {
 	img, err := tarball.ImageFromPath(p.Files[0], nil)
 	if err != nil {
@@ -159,7 +159,8 @@ func (i *Installer) Upgrade(ctx context.Context, p Package, version string) erro
 	return i.WaitHealthy(ctx, p.Kind, p.Name())
 }
 
-// mirror has Crossplane pull from a mirror of the real registry.
+// mirror returns an ImageConfig that has Crossplane pull from host instead of the
+// public registry.
 func mirror(host string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "pkg.crossplane.io/v1beta1",
@@ -172,8 +173,7 @@ func mirror(host string) *unstructured.Unstructured {
 	}}
 }
 
-// crossplane runs the Crossplane CLI as the administrator and returns what
-// it prints.
+// crossplane runs the Crossplane CLI as the administrator and returns its output.
 func (i *Installer) crossplane(ctx context.Context, args ...string) (string, error) {
 	return Command(ctx, i.Kubeconfig, i.CLI, args...)
 }

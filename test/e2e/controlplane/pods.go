@@ -19,13 +19,14 @@ const (
 	crossplaneImage = "xpkg.crossplane.io/crossplane/crossplane"
 	crossplaneTag   = "v2"
 
-	// nginxImage is the web server that the function uses by default: Debian's nginx,
-	// with the user, port, folders and signal that the image of this name has.
+	// nginxImage is the default image of the function for input.server. Here it
+	// contains Debian's nginx, with the user, port, folders and stop signal of the real
+	// image.
 	nginxImage = "docker.io/nginxinc/nginx-unprivileged:1.28.0-alpine-slim"
 )
 
-// mdBookImages are the names under which a real node finds Debian's mdBook: the
-// function's default, that of the example, and another one to change to.
+// mdBookImages returns the names of the images that contain Debian's mdBook here: the
+// function's default, that of the example, and another one for changes.
 func mdBookImages() []string {
 	const repository = "docker.io/peaceiris/mdbook"
 	return []string{repository + ":v0.5.0", repository + ":latest", repository + ":v0.4.40"}
@@ -50,7 +51,7 @@ http {
 }
 `
 
-// startPods starts a real node, and Crossplane as its chart runs it.
+// startPods starts a real node, and installs Crossplane on it.
 func (cp *ControlPlane) startPods(ctx context.Context) error {
 	source, err := crossplaneSource(ctx, cp.options.Tools)
 	if err != nil {
@@ -66,7 +67,7 @@ func (cp *ControlPlane) startPods(ctx context.Context) error {
 	return cp.installCrossplane(ctx, filepath.Join(source, "cluster", "charts", "crossplane"))
 }
 
-// pushImages pushes the images that a node needs before any package is installed.
+// pushImages pushes the images that a node needs before a package is installed.
 func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error {
 	debian := cp.options.Debian
 	if err := writeFiles(cp.path("nginx"), map[string][]byte{"nginx.conf": []byte(nginxConfig)}); err != nil {
@@ -102,7 +103,7 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 			config: v1.Config{
 				Entrypoint: []string{"/usr/sbin/nginx", "-g", "daemon off;"}, Env: path, User: "101:101",
 				ExposedPorts: map[string]struct{}{"8080/tcp": {}},
-				// It ends what it has begun.
+				// SIGQUIT completes current requests.
 				StopSignal: "SIGQUIT",
 			},
 			files: map[string]string{
@@ -135,10 +136,10 @@ func (cp *ControlPlane) installCrossplane(ctx context.Context, chart string) err
 	objs, err := chartObjects(chart, map[string]any{
 		"image": map[string]any{"repository": crossplaneImage, "tag": crossplaneTag},
 		"args":  []any{"--debug"},
-		// The lease of a killed Crossplane would have to run out, which takes a minute.
+		// After Crossplane is killed, its lease would be valid for up to a minute.
 		"leaderElection": false,
 		"rbacManager":    map[string]any{"leaderElection": false},
-		// The chart's limits slow down a load test: they are for a smaller one.
+		// The chart's limits are too small for a load test.
 		"resourcesCrossplane":  map[string]any{"limits": map[string]any{"cpu": "2"}},
 		"resourcesRBACManager": map[string]any{"limits": map[string]any{"cpu": "1"}},
 	})

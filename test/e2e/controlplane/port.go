@@ -6,15 +6,14 @@ import (
 	"net"
 )
 
-// Ports below those that the kernel hands out to outgoing connections
-// (32768 and up on Linux), so that a port found free stays free until its
-// component listens on it.
+// Ports below those that the kernel uses for outgoing connections (32768 and up on
+// Linux), so a free port stays free until its component listens on it.
 const (
 	firstPort = 20000
 	lastPort  = 32000
 )
 
-// FreePort is a random free port of loopback.
+// FreePort returns a random free port of loopback.
 func FreePort() (int, error) {
 	for range 100 {
 		port := firstPort + rand.IntN(lastPort-firstPort)

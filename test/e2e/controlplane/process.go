@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// A launcher starts child processes, all from one OS thread that runs as long
-// as the launcher. Linux kills a child with Pdeathsig when the thread that
-// forked it ends, not the process, and Go ends threads when it likes.
+// A launcher starts child processes, all from one OS thread that runs as long as the
+// launcher. Linux kills a child that has Pdeathsig when the thread that has forked it
+// exits, and the Go runtime can stop a thread at any time.
 type launcher struct {
 	starts chan func()
 }
@@ -39,8 +39,8 @@ func (l *launcher) start(cmd *exec.Cmd) error {
 	return <-err
 }
 
-// A process is a component of the control plane: a program whose output is
-// kept in a log file, and that can be started again after it ended.
+// A process is a component of the control plane. Its output is appended to a log file,
+// and it can be started again after it has exited.
 type process struct {
 	name string
 	path string
@@ -50,13 +50,13 @@ type process struct {
 
 	launcher *launcher
 
-	mu    sync.Mutex
-	cmd   *exec.Cmd
-	ended chan struct{}
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	exited chan struct{}
 }
 
-// start the process. Its output is appended to the log, so that one log shows
-// the whole story of a component that was restarted.
+// start starts the process. Its output is appended to the log, so one log has the
+// output of all runs of a component.
 func (p *process) start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,71 +78,71 @@ func (p *process) start() error {
 		return fmt.Errorf("cannot start %s: %w", p.name, err)
 	}
 
-	ended := make(chan struct{})
+	exited := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // How it ended is in its log.
-		close(ended)
+		_ = cmd.Wait() // The log has the cause.
+		close(exited)
 	}()
-	p.cmd, p.ended = cmd, ended
+	p.cmd, p.exited = cmd, exited
 
 	return nil
 }
 
-// running is a channel that is closed when the process has ended, and the
-// process's id.
-func (p *process) running() (ended <-chan struct{}, pid int) {
+// running returns a channel that is closed when the process has exited, and its process
+// ID. If the process was never started, the ID is 0.
+func (p *process) running() (exited <-chan struct{}, pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cmd == nil {
-		never := make(chan struct{})
-		close(never)
+		exited := make(chan struct{})
+		close(exited)
 
-		return never, 0
+		return exited, 0
 	}
 
-	return p.ended, p.cmd.Process.Pid
+	return p.exited, p.cmd.Process.Pid
 }
 
-// kill the process and what it started, as kill -9 does.
+// kill kills the process and its children with SIGKILL.
 func (p *process) kill() {
-	ended, pid := p.running()
+	exited, pid := p.running()
 	if pid == 0 {
 		return
 	}
-	_ = syscall.Kill(-pid, syscall.SIGKILL) // Gone already is as good.
-	<-ended
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // It may have exited.
+	<-exited
 }
 
-// stop the process: politely, and after grace, or when the context is done, by
-// force.
+// stop stops the process with SIGTERM, and kills it after the grace period or when the
+// context is done.
 func (p *process) stop(ctx context.Context, grace time.Duration) {
-	ended, pid := p.running()
+	exited, pid := p.running()
 	if pid == 0 {
 		return
 	}
-	_ = syscall.Kill(-pid, syscall.SIGTERM) // Gone already is as good.
+	_ = syscall.Kill(-pid, syscall.SIGTERM) // It may have exited.
 	select {
-	case <-ended:
+	case <-exited:
 	case <-ctx.Done():
 	case <-time.After(grace):
 	}
 	p.kill()
 }
 
-// ready waits until probe succeeds. It gives up when the process ends first.
+// ready waits until probe succeeds. It returns an error if the process exits first.
 func (p *process) ready(ctx context.Context, timeout time.Duration, probe func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	ended, _ := p.running()
+	exited, _ := p.running()
 	for {
 		err := probe(ctx)
 		if err == nil {
 			return nil
 		}
 		select {
-		case <-ended:
-			return fmt.Errorf("%s ended: %s", p.name, p.tail())
+		case <-exited:
+			return fmt.Errorf("%s exited: %s", p.name, p.tail())
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready after %s: %w: %s", p.name, timeout, err, p.tail())
 		case <-time.After(50 * time.Millisecond):
@@ -150,14 +150,14 @@ func (p *process) ready(ctx context.Context, timeout time.Duration, probe func(c
 	}
 }
 
-// run the process to its end.
+// run runs the process until it exits.
 func (p *process) run(ctx context.Context) error {
 	if err := p.start(); err != nil {
 		return err
 	}
-	ended, _ := p.running()
+	exited, _ := p.running()
 	select {
-	case <-ended:
+	case <-exited:
 	case <-ctx.Done():
 		p.kill()
 		return fmt.Errorf("cannot run %s: %w", p.name, ctx.Err())
@@ -169,7 +169,7 @@ func (p *process) run(ctx context.Context) error {
 	return nil
 }
 
-// Run a program until the context is done. Its output goes to a log.
+// Run runs a program until the context is done. Its output is appended to a log.
 func Run(ctx context.Context, path, log string, args ...string) error {
 	p := &process{name: filepath.Base(path), path: path, args: args, log: log, launcher: newLauncher()}
 	if err := p.start(); err != nil {
@@ -183,7 +183,7 @@ func Run(ctx context.Context, path, log string, args ...string) error {
 	return nil
 }
 
-// tail is the end of the log, and where the rest is.
+// tail returns the last lines of the log, and its path.
 func (p *process) tail() string {
 	log, err := os.ReadFile(p.log)
 	if err != nil {

@@ -2,9 +2,9 @@ package controlplane
 
 import "syscall"
 
-// ownGroup puts a child into a process group of its own, so that Ctrl-C reaches
-// us alone and we stop the child in order, and has the kernel kill it should we
-// die before that.
+// ownGroup starts a child in a process group of its own, so Ctrl-C reaches only this
+// process, which then stops its children in order. The kernel kills the child if this
+// process exits before that.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

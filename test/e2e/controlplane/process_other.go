@@ -4,8 +4,8 @@ package controlplane
 
 import "syscall"
 
-// ownGroup puts a child into a process group of its own, so that Ctrl-C reaches
-// us alone and we stop the child in order.
+// ownGroup starts a child in a process group of its own, so Ctrl-C reaches only this
+// process, which then stops its children in order.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -24,18 +24,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// runtimes is the package runtime that Crossplane leaves to others when it runs
-// with --package-runtime=External. It runs the entrypoint of each active
-// FunctionRevision's image as a process of this machine, with a certificate of
-// Crossplane's CA, starts it again when it ends, and stops it when the revision
-// is active no more.
+// runtimes is the package runtime, which Crossplane does not run with
+// --package-runtime=External. It runs the entrypoint of each active FunctionRevision's
+// image as a process, with a certificate of Crossplane's CA, starts it again when it
+// exits, and stops it when the revision is no longer active.
 type runtimes struct {
 	cp *ControlPlane
 	ca *authority
 
 	mu        sync.Mutex
 	functions map[string]*function
-	ended     sync.WaitGroup
+	running   sync.WaitGroup
 	cancel    context.CancelFunc
 }
 
@@ -43,7 +42,7 @@ type runtimes struct {
 type function struct {
 	*process
 
-	// of is the name of the function that this is a revision of.
+	// of is the name of the Function that the revision belongs to.
 	of string
 
 	port    int
@@ -64,7 +63,7 @@ func (cp *ControlPlane) startRuntime(background context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot start package runtime: %w", err)
 	}
-	r.ended.Go(func() {
+	r.running.Go(func() {
 		defer log.Close() //nolint:errcheck // Nothing depends on it.
 		for {
 			if err := r.sync(ctx); err != nil && ctx.Err() == nil {
@@ -83,13 +82,13 @@ func (cp *ControlPlane) startRuntime(background context.Context) error {
 
 func (r *runtimes) stop() {
 	r.cancel()
-	r.ended.Wait()
+	r.running.Wait()
 	for _, f := range r.functions {
 		f.kill()
 	}
 }
 
-// processes of the active revisions of a function.
+// processes returns the processes of the active revisions of a function.
 func (r *runtimes) processes(of string) []*function {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,7 +102,7 @@ func (r *runtimes) processes(of string) []*function {
 	return fs
 }
 
-// sync makes the processes those of the active revisions.
+// sync starts a process for each active revision and stops those of all others.
 func (r *runtimes) sync(ctx context.Context) error {
 	revs := &unstructured.UnstructuredList{}
 	revs.SetGroupVersionKind(schema.GroupVersionKind{Group: "pkg.crossplane.io", Version: "v1", Kind: "FunctionRevisionList"})
@@ -129,12 +128,13 @@ func (r *runtimes) stopAllBut(ctx context.Context, active map[string]bool) {
 	for name, f := range r.functions {
 		if !active[name] {
 			delete(r.functions, name)
-			r.ended.Go(func() { f.stop(ctx, 30*time.Second) })
+			r.running.Go(func() { f.stop(ctx, 30*time.Second) })
 		}
 	}
 }
 
-// ensure that the revision's function runs and that Crossplane knows where.
+// ensure starts the revision's function if it is not running, and sets its endpoint in
+// the status of the revision.
 func (r *runtimes) ensure(ctx context.Context, rev *unstructured.Unstructured) error {
 	r.mu.Lock()
 	f, ok := r.functions[rev.GetName()]
@@ -178,12 +178,11 @@ func (r *runtimes) ensure(ctx context.Context, rev *unstructured.Unstructured) e
 	return nil
 }
 
-// ensureRunning starts the process if it does not run, and waits until it
-// listens.
+// ensureRunning starts the process if it is not running, and waits until it listens.
 func (f *function) ensureRunning(ctx context.Context) error {
-	ended, _ := f.running()
+	exited, _ := f.running()
 	select {
-	case <-ended:
+	case <-exited:
 	default:
 		return nil
 	}
@@ -201,8 +200,8 @@ func (f *function) ensureRunning(ctx context.Context) error {
 	})
 }
 
-// prepare what the revision's function needs to run: its files, a certificate
-// and ports.
+// prepare pulls the image of the revision's function, and creates its certificate and
+// ports.
 func (r *runtimes) prepare(ctx context.Context, rev *unstructured.Unstructured) (*function, error) {
 	image, _, _ := unstructured.NestedString(rev.Object, "status", "resolvedImage")
 	if image == "" {
@@ -244,8 +243,8 @@ func (r *runtimes) prepare(ctx context.Context, rev *unstructured.Unstructured) 
 	return f, nil
 }
 
-// pull an image, unpack its files into a folder and return the command that its
-// configuration names, as a path of this machine.
+// pull pulls an image, unpacks its files into a folder and returns the command of the
+// image, with the path in that folder.
 func pull(ctx context.Context, image, dir string) ([]string, error) {
 	ref, err := name.ParseReference(image)
 	if err != nil {
@@ -266,14 +265,14 @@ func pull(ctx context.Context, image, dir string) ([]string, error) {
 	if err := unpack(mutate.Extract(img), dir); err != nil {
 		return nil, fmt.Errorf("cannot unpack image %q: %w", image, err)
 	}
-	// A relative entrypoint is looked up in the image's PATH by a real
-	// runtime; functions have it at the root.
+	// A container runtime looks up a relative entrypoint in the PATH of the image.
+	// Functions have it in the root directory.
 	command[0] = filepath.Join(dir, command[0])
 
 	return command, nil
 }
 
-// unpack the regular files of a tar stream, and close it.
+// unpack writes the regular files of a tar stream to a folder, and closes the stream.
 func unpack(r io.ReadCloser, dir string) error {
 	defer r.Close() //nolint:errcheck // Only read.
 	for t := tar.NewReader(r); ; {

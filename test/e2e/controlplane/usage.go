@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// Usage of a process since it was started.
+// Usage is the usage of a process since its start.
 type Usage struct {
 	CPU time.Duration
 
-	// Memory is the most that was resident, in bytes.
+	// Memory is the maximum resident memory, in bytes.
 	Memory int64
 }
 
-// Usage of each component of a control plane on Linux whose pods are simulated, by
-// the name of the component.
+// Usage returns the usage of each component, by its name, of a control plane on Linux
+// with simulated pods.
 func (cp *ControlPlane) Usage() (map[string]Usage, error) {
 	processes := map[string]*process{
 		"Crossplane":              cp.crossplane,
@@ -47,7 +47,7 @@ func (cp *ControlPlane) Usage() (map[string]Usage, error) {
 
 var peakMemory = regexp.MustCompile(`(?m)^VmHWM:\s*(\d+) kB$`)
 
-// usage as proc(5) describes it.
+// usage reads the usage of the process from proc(5).
 func (p *process) usage() (Usage, error) {
 	_, pid := p.running()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -80,14 +80,13 @@ func (p *process) usage() (Usage, error) {
 	return u, err
 }
 
-// DatabaseSize is the size of the file of etcd's database, in bytes.
+// DatabaseSize returns the size of the file of etcd's database, in bytes.
 func (cp *ControlPlane) DatabaseSize(ctx context.Context) (int64, error) {
 	s, err := cp.etcdStatus(ctx)
 	return s.DBSize, err
 }
 
-// CompactDatabase removes what etcd's database has of earlier revisions, and then
-// its free pages.
+// CompactDatabase removes earlier revisions and then free pages from etcd's database.
 func (cp *ControlPlane) CompactDatabase(ctx context.Context) error {
 	s, err := cp.etcdStatus(ctx)
 	if err != nil {
@@ -113,7 +112,7 @@ func (cp *ControlPlane) etcdStatus(ctx context.Context) (etcdStatus, error) {
 	return s, cp.callEtcd(ctx, "maintenance/status", struct{}{}, &s)
 }
 
-// callEtcd calls etcd's API as JSON.
+// callEtcd calls the gRPC gateway of etcd.
 func (cp *ControlPlane) callEtcd(ctx context.Context, method string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command write writes sample MarkdownViews, and what the function composes of
-// each, as JSON files for an API server to judge.
+// Command write writes sample MarkdownViews and the resources that the function
+// composes of them as JSON files, to test them with an API server.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 type cli struct {
-	Dir       string `arg:""           help:"Directory to write to. Each sample makes NUMBER-view.json, NUMBER-deployment.json, NUMBER-service.json and, without an image, NUMBER-configmap.json." type:"existingdir"`
+	Dir       string `arg:""           help:"Directory to write to. Each sample is written to NUMBER-view.json, NUMBER-deployment.json, NUMBER-service.json and, without an image, NUMBER-configmap.json." type:"existingdir"`
 	N         uint64 `default:"2000"   help:"Number of samples."`
 	Seed      uint64 `default:"1"      help:"Number of the first sample."`
 	Namespace string `default:"default" help:"Namespace of all samples."`
@@ -62,7 +62,7 @@ func (c *cli) Run() error {
 		}
 		for key, r := range rsp.GetDesired().GetResources() {
 			object := r.GetResource().AsMap()
-			// As Crossplane does.
+			// Crossplane sets the namespace too.
 			object["metadata"].(map[string]any)["namespace"] = c.Namespace
 			if err := c.write(seed, key, object); err != nil {
 				return err
@@ -85,7 +85,7 @@ func (c *cli) write(seed uint64, what string, object map[string]any) error {
 func structOf(object map[string]any) *structpb.Struct {
 	s, err := structpb.NewStruct(object)
 	if err != nil {
-		panic(fmt.Sprintf("cannot make a Struct of a sample: %v", err))
+		panic(fmt.Sprintf("cannot convert a sample to a Struct: %v", err))
 	}
 
 	return s

@@ -1,5 +1,5 @@
-// Command coredns is CoreDNS with the plugins that a cluster needs. All of them
-// would take as long to build as Kubernetes.
+// Command coredns is CoreDNS with only the plugins that the tests need. Building all
+// plugins would take as long as building Kubernetes.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Command controlplane keeps a control plane with our packages for a person to
-// try things on.
+// Command controlplane runs a control plane with the packages of this repository, to
+// try them out.
 //
-//	controlplane up REPOSITORY    starts one in the background, prints how to use it
+//	controlplane up REPOSITORY    starts one in the background and prints how to use it
 //	controlplane down REPOSITORY  stops it
 //	controlplane run REPOSITORY   runs one until SIGTERM
 package main
@@ -20,7 +20,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// A command works on the control plane of a repository.
+// A command manages the control plane of a repository.
 type command struct {
 	root string
 	dir  string
@@ -55,21 +55,21 @@ func run(args []string) error {
 	}
 }
 
-// up runs this program again in the background and waits until that one is
-// ready or has ended.
+// up runs this program again in the background and waits until the control plane is
+// ready or the program has exited.
 func (c *command) up() error {
 	if _, runs := c.pid(); runs {
-		return fmt.Errorf("a control plane runs already: end it with down")
+		return fmt.Errorf("a control plane is already running: stop it with down")
 	}
 	if err := os.RemoveAll(c.dir); err != nil {
 		return fmt.Errorf("cannot empty run folder: %w", err)
 	}
 	if err := os.MkdirAll(c.dir, 0o750); err != nil {
-		return fmt.Errorf("cannot make run folder: %w", err)
+		return fmt.Errorf("cannot create run folder: %w", err)
 	}
 	log, err := os.Create(c.path("controlplane.log"))
 	if err != nil {
-		return fmt.Errorf("cannot make log: %w", err)
+		return fmt.Errorf("cannot create log: %w", err)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -84,16 +84,16 @@ func (c *command) up() error {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
 	for {
 		select {
-		case err := <-ended:
+		case err := <-exited:
 			text, _ := os.ReadFile(log.Name())
 			return fmt.Errorf("cannot start control plane: %w: %s", err, text)
 		case <-ctx.Done():
 			_ = cmd.Process.Signal(syscall.SIGTERM)
-			<-ended //nolint:errcheck // It was stopped.
+			<-exited //nolint:errcheck // It was stopped.
 
 			return fmt.Errorf("cannot start control plane: interrupted")
 		case <-time.After(100 * time.Millisecond):
@@ -105,11 +105,11 @@ func (c *command) up() error {
 	}
 }
 
-// down ends what up has started, and waits for it.
+// down stops the control plane that up has started, and waits until it has exited.
 func (c *command) down() error {
 	pid, runs := c.pid()
 	if !runs {
-		return fmt.Errorf("no control plane runs in %s", c.dir)
+		return fmt.Errorf("no control plane is running in %s", c.dir)
 	}
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("cannot stop control plane: %w", err)
@@ -121,10 +121,10 @@ func (c *command) down() error {
 		time.Sleep(100 * time.Millisecond)
 	}
 
-	return fmt.Errorf("cannot stop control plane: process %d still runs", pid)
+	return fmt.Errorf("cannot stop control plane: process %d is still running", pid)
 }
 
-// run a control plane until a signal comes.
+// run runs a control plane until a signal arrives.
 func (c *command) run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -133,7 +133,7 @@ func (c *command) run() error {
 		if err != nil {
 			return err
 		}
-		defer lock.Close() //nolint:errcheck // The lock goes with the process.
+		defer lock.Close() //nolint:errcheck // The lock is released when the process exits.
 	}
 
 	o := controlplane.OptionsFor(c.root, c.dir)
@@ -165,7 +165,7 @@ func (c *command) run() error {
 		}
 		text += fmt.Sprintf("\nThe book of example/xr.yaml is at http://%s\n", book.Addr())
 	} else {
-		text += "\nPods are simulated, so there is no page to look at: a real node needs root on\nLinux, and apt to get runc and mdBook from Debian.\n"
+		text += "\nPods are simulated, so no page is served. A real node needs root on Linux, and apt\nto download runc and mdBook from Debian.\n"
 	}
 	if err := os.WriteFile(c.path("ready"), []byte(text), 0o644); err != nil {
 		return fmt.Errorf("cannot report that the control plane is ready: %w", err)
@@ -175,13 +175,13 @@ func (c *command) run() error {
 	return nil
 }
 
-// sample applies the example, and waits until its book is served.
+// sample applies the example, and waits until it is ready.
 func (c *command) sample(ctx context.Context, cp *controlplane.ControlPlane) error {
 	kubectl := func(args ...string) error {
 		_, err := controlplane.Command(ctx, cp.Kubeconfig, filepath.Join(c.root, ".bin", "kubectl"), args...)
 		return err
 	}
-	// It is served before its schema is.
+	// The API server serves the API before its schema.
 	if err := controlplane.Eventually(ctx, time.Minute, func(context.Context) error {
 		return kubectl("apply", "--filename="+filepath.Join(c.root, "example", "xr.yaml"))
 	}); err != nil {
@@ -192,11 +192,11 @@ func (c *command) sample(ctx context.Context, cp *controlplane.ControlPlane) err
 }
 
 func (c *command) welcome(cp *controlplane.ControlPlane) string {
-	return fmt.Sprintf(`The control plane is up; its logs are in %s.
+	return fmt.Sprintf(`The control plane is running. Its logs are in %s.
 
 export KUBECONFIG=%s PATH=%s:$PATH
 
-Three things to try:
+Commands to try:
   kubectl apply -f example/xr.yaml
   kubectl get markdownviews -w
   crossplane resource trace markdownview markdownview-sample
@@ -205,8 +205,8 @@ Three things to try:
 
 func (c *command) path(name string) string { return filepath.Join(c.dir, name) }
 
-// lock the run folder while this process runs. The lock file holds
-// the id of the process.
+// lock locks the run folder while this process runs. The lock file contains the process
+// ID.
 func (c *command) lock() (*os.File, error) {
 	f, err := os.OpenFile(c.path("lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -222,7 +222,7 @@ func (c *command) lock() (*os.File, error) {
 	return f, nil
 }
 
-// pid of the process that holds the lock, if there is one.
+// pid returns the ID of the process that holds the lock, if there is one.
 func (c *command) pid() (pid int, runs bool) {
 	f, err := os.Open(c.path("lock"))
 	if err != nil {

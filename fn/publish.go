@@ -15,15 +15,16 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// How a book is reached from outside of the cluster: by an HTTPRoute or by an
-// Ingress. These keys are permanent as the other keys are.
+// An HTTPRoute or an Ingress makes a book public. These keys are permanent, like the
+// other keys.
 const (
 	keyRoute   = "httproute"
 	keyIngress = "ingress"
 )
 
-// The types hold what we own of an HTTPRoute and of an Ingress. The module of the
-// one would be new, and the types of the other would link more of Kubernetes.
+// The types have the fields of an HTTPRoute and of an Ingress that we own. The type of
+// Gateway API would add a module, and the type of Kubernetes would make the binary
+// larger.
 
 type httpRoute struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -85,8 +86,9 @@ type ingressTLS struct {
 	SecretName string   `json:"secretName,omitempty"`
 }
 
-// reach returns the HTTPRoute or the Ingress of a view, if the Input has one.
-func reach(v view, d *desired) (composedResource, bool) {
+// publish returns the HTTPRoute or the Ingress of a view, and whether the Input has
+// one.
+func publish(v view, d *desired) (composedResource, bool) {
 	switch {
 	case v.input.Route != nil:
 		return route(v, d), true
@@ -131,7 +133,7 @@ func ingressOf(v view, d *desired) composedResource {
 		Spec:       ingressSpec{IngressClassName: in.ClassName, Rules: []ingressRule{rule}},
 	}
 	if in.TLS != nil {
-		i.Spec.TLS = []ingressTLS{{Hosts: []string{v.host()}, SecretName: v.filled(in.TLS.SecretName)}}
+		i.Spec.TLS = []ingressTLS{{Hosts: []string{v.host()}, SecretName: v.expand(in.TLS.SecretName)}}
 	}
 
 	return composedResource{
@@ -142,14 +144,13 @@ func ingressOf(v view, d *desired) composedResource {
 	}
 }
 
-// portOf returns the port of a Service that serves the book: ours, which a template
-// may have changed, or the first when it has removed ours.
+// portOf returns the port of a Service that serves the book: ours, whose number a
+// template can change, or the first one if a template has removed ours.
 func portOf(ports []corev1.ServicePort) int32 {
 	return ports[max(0, slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Name == portName }))].Port
 }
 
-// hostPattern returns the pattern of the Input for hosts, and whether books are
-// reached from outside at all.
+// hostPattern returns the pattern of the Input for hosts, and whether books are public.
 func (v view) hostPattern() (pattern string, public bool) {
 	switch {
 	case v.input.Route != nil:
@@ -161,18 +162,17 @@ func (v view) hostPattern() (pattern string, public bool) {
 	}
 }
 
-// host is where the book is reached from outside of the cluster. Empty means
-// nowhere.
+// host returns the public host name of the book. It is empty if the book is not public.
 func (v view) host() string {
 	pattern, public := v.hostPattern()
 	if !public {
 		return ""
 	}
 
-	return cmp.Or(v.Spec.Host, v.filled(pattern))
+	return cmp.Or(v.Spec.Host, v.expand(pattern))
 }
 
-// publicURL is the address of a host.
+// publicURL returns the public address of the book.
 func (v view) publicURL() string {
 	scheme := "http"
 	if v.input.Route != nil && v.input.Route.Scheme != "http" || v.input.Ingress != nil && v.input.Ingress.TLS != nil {
@@ -182,8 +182,8 @@ func (v view) publicURL() string {
 	return scheme + "://" + v.host()
 }
 
-// filled returns a pattern of the Input with the name and the namespace in it.
-func (v view) filled(pattern string) string {
+// expand returns a pattern of the Input with the values of {name} and {namespace}.
+func (v view) expand(pattern string) string {
 	return strings.NewReplacer("{name}", v.Metadata.Name, "{namespace}", v.namespace()).Replace(pattern)
 }
 
@@ -194,7 +194,7 @@ type observedRoute struct {
 	} `json:"status"`
 }
 
-// An observedParent is what the controller of a gateway reports of a route.
+// An observedParent is what the controller of a Gateway reports about a route.
 type observedParent struct {
 	ParentRef  v1beta1.ParentRef `json:"parentRef"`
 	Conditions []struct {
@@ -204,7 +204,7 @@ type observedParent struct {
 	} `json:"conditions"`
 }
 
-// ready returns whether every gateway has accepted the route as it is now.
+// ready returns whether every Gateway has accepted the current generation of the route.
 func (o *observedRoute) ready(v view) bool {
 	if o == nil || o.Metadata.DeletionTimestamp != "" {
 		return false
@@ -222,8 +222,8 @@ func (o *observedRoute) ready(v view) bool {
 	return true
 }
 
-// rejected returns why a gateway does not serve the route as it is now. Empty means
-// that none has rejected it.
+// rejected returns why a Gateway rejected the current generation of the route. It is
+// empty if no Gateway rejected it.
 func (o *observedRoute) rejected() string {
 	if o == nil {
 		return ""
@@ -237,8 +237,8 @@ func (o *observedRoute) rejected() string {
 	return ""
 }
 
-// state returns whether a gateway has accepted a generation of a route, and why not
-// where it has decided so.
+// state returns whether a Gateway has accepted a generation of a route, and if it
+// rejected it, why.
 func (p observedParent) state(generation int64) (accepted bool, why string) {
 	for _, c := range p.Conditions {
 		switch {
@@ -253,8 +253,8 @@ func (p observedParent) state(generation int64) (accepted bool, why string) {
 	return accepted, ""
 }
 
-// isParent returns whether a controller reports about a parent of ours. It may write
-// out the namespace, which defaults to that of the route.
+// isParent returns whether theirs is the parent ours. A controller may add the
+// namespace, which defaults to that of the route.
 func isParent(v view, ours, theirs v1beta1.ParentRef) bool {
 	ours.Namespace = cmp.Or(ours.Namespace, v.namespace())
 	theirs.Namespace = cmp.Or(theirs.Namespace, v.namespace())
@@ -276,18 +276,18 @@ func (o *observedIngress) ready() bool {
 	return o != nil && o.Metadata.DeletionTimestamp == "" && len(o.Status.LoadBalancer.Ingress) > 0
 }
 
-// validateSecret returns an error for a name that does not fit into the name of the
-// Secret of an Ingress.
+// validateSecret returns an error if the name of the XR is too long for the name of the
+// Secret of the Ingress.
 func (v view) validateSecret() field.ErrorList {
-	if v.input.Ingress == nil || v.input.Ingress.TLS == nil || len(v.filled(v.input.Ingress.TLS.SecretName)) <= validation.DNS1123SubdomainMaxLength {
+	if v.input.Ingress == nil || v.input.Ingress.TLS == nil || len(v.expand(v.input.Ingress.TLS.SecretName)) <= validation.DNS1123SubdomainMaxLength {
 		return nil
 	}
 
-	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), short(v.Metadata.Name), "does not fit into the name of the Secret of the Ingress: choose a shorter name")}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), short(v.Metadata.Name), "is too long for the name of the Secret of the Ingress: choose a shorter name")}
 }
 
-// validateHost returns the errors of the host of a view, in its spec and, where the
-// Input has a pattern, in its name.
+// validateHost returns the errors of spec.host or, if the host comes from a pattern of
+// the Input, of the name of the XR.
 func (v view) validateHost() field.ErrorList {
 	pattern, public := v.hostPattern()
 	if v.Spec.Host == "" && (!public || pattern == "" && len(v.input.AllowedHosts) == 0) {
@@ -298,12 +298,12 @@ func (v view) validateHost() field.ErrorList {
 	case host == "" && pattern == "":
 		return field.ErrorList{field.Required(at, choice("a host", v.input.AllowedHosts))}
 	case host == "":
-		if example := (view{xr: exampleXR()}); !isHost(example.filled(pattern)) || isHost(v.filled(pattern)) {
+		if example := (view{xr: exampleXR()}); !isHost(example.expand(pattern)) || isHost(v.expand(pattern)) {
 			return nil // An error of the Input, or none.
 		}
 
-		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), short(v.Metadata.Name), "does not fit into a host name: "+
-			short(v.filled(pattern))+" has more than 253 characters, or more than 63 between two dots: choose a shorter name")}
+		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), short(v.Metadata.Name), "is too long for a host name: "+
+			short(v.expand(pattern))+" has more than 253 characters, or more than 63 between two dots: choose a shorter name")}
 	case !isHost(host):
 		return field.ErrorList{field.Invalid(at, short(host), `must be a host name such as "handbook.example.com"`)}
 	case !public || !slices.ContainsFunc(v.input.AllowedHosts, v.allowsHost):
@@ -317,12 +317,12 @@ func (v view) validateHost() field.ErrorList {
 // matches any text without a dot.
 func (v view) allowsHost(pattern string) bool {
 	slashes := func(s string) string { return strings.ReplaceAll(s, ".", "/") }
-	ok, err := path.Match(slashes(v.filled(pattern)), slashes(v.Spec.Host))
+	ok, err := path.Match(slashes(v.expand(pattern)), slashes(v.Spec.Host))
 
 	return ok && err == nil
 }
 
-// isHost returns whether a text is the name of a host.
+// isHost returns whether a text is a host name.
 func isHost(host string) bool {
 	for label := range strings.SplitSeq(host, ".") {
 		if len(label) > validation.DNS1123LabelMaxLength {
@@ -334,7 +334,7 @@ func isHost(host string) bool {
 	return err != nil && len(validation.IsDNS1123Subdomain(host)) == 0
 }
 
-// exampleXR is an XR whose name and namespace fit into every pattern that is valid.
+// exampleXR returns an XR whose name and namespace fit into every valid pattern.
 func exampleXR() xr {
 	var example xr
 	example.Metadata.Name, example.Metadata.Namespace = "a", "b"
@@ -342,7 +342,7 @@ func exampleXR() xr {
 	return example
 }
 
-func validateReach(in v1beta1.Input, at *field.Path) field.ErrorList {
+func validatePublish(in v1beta1.Input, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if in.Route != nil && in.Ingress != nil {
 		errs = append(errs, field.Forbidden(at.Child("ingress"), "set route or ingress, not both"))
@@ -393,7 +393,7 @@ func validateIngress(i v1beta1.Ingress, optional bool, at *field.Path) field.Err
 	errs := validateOptionalHost(i.Host, optional, at.Child("host"))
 	errs = append(errs, validateName(i.ClassName, false, at.Child("className"))...)
 	if i.TLS != nil {
-		errs = append(errs, validateName((view{xr: exampleXR()}).filled(i.TLS.SecretName), false, at.Child("tls", "secretName"))...)
+		errs = append(errs, validateName((view{xr: exampleXR()}).expand(i.TLS.SecretName), false, at.Child("tls", "secretName"))...)
 	}
 
 	return errs
@@ -422,7 +422,7 @@ func validateOptionalHost(pattern string, optional bool, at *field.Path) field.E
 }
 
 func validateHostPattern(example, pattern string, at *field.Path) field.ErrorList {
-	if isHost((view{xr: exampleXR()}).filled(example)) {
+	if isHost((view{xr: exampleXR()}).expand(example)) {
 		return nil
 	}
 
