@@ -49,7 +49,7 @@ func attach(index name.Reference, documents map[string][]byte, options ...remote
 	return nil
 }
 
-// refer returns an artifact with a document. Its subject is to.
+// refer returns an artifact that holds a document and has a descriptor as its subject.
 func refer(to v1.Descriptor, document []byte) (v1.Image, error) {
 	img, err := mutate.Append(
 		mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), sbomType),
