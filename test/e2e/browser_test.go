@@ -43,6 +43,7 @@ func Browser(k *kit) {
 	b.until(images)
 	b.until(`document.querySelector(".chapter").innerText.includes("夜間の障害")`)
 	b.until(fmt.Sprintf(`document.querySelectorAll(".chapter a[href$='.html']").length === %d`, pages))
+	b.until(`document.fonts.check("16px FontAwesome")`)
 	if file := os.Getenv("E2E_PICTURE"); file != "" {
 		k.must(os.WriteFile(file, b.picture(), 0o600))
 	}
@@ -90,8 +91,9 @@ type browser struct {
 	responses *bufio.Reader
 	session   string
 	calls     int
-	// events are the errors of the page.
-	events []string
+	// interrupted is whether Chromium canceled a request because a network interface
+	// appeared or disappeared, as when a pod starts or ends.
+	interrupted bool
 }
 
 // browser starts Debian's Chromium with chroot, so it uses no program, library or font
@@ -131,10 +133,8 @@ func (k *kit) browser() *browser {
 	attached, err := b.call("Target.attachToTarget", map[string]any{"targetId": page["targetId"], "flatten": true})
 	k.must(err)
 	b.session, _ = attached["sessionId"].(string)
-	for _, domain := range []string{"Log", "Runtime"} {
-		_, err = b.call(domain+".enable", nil)
-		k.must(err)
-	}
+	_, err = b.call("Log.enable", nil)
+	k.must(err)
 	_, err = b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1100, "height": 640, "deviceScaleFactor": 1, "mobile": false})
 	k.must(err)
 
@@ -170,8 +170,8 @@ func (b *browser) call(method string, params map[string]any) (map[string]any, er
 			return nil, fmt.Errorf("cannot read the response of %s: %w", method, err)
 		}
 		switch {
-		case response.Method == "Log.entryAdded", response.Method == "Runtime.exceptionThrown":
-			b.events = append(b.events, string(j))
+		case response.Method == "Log.entryAdded":
+			b.interrupted = b.interrupted || bytes.Contains(j, []byte("ERR_NETWORK_CHANGED"))
 		case response.ID != b.calls: // Another event.
 		case response.Error.Message != "":
 			return nil, fmt.Errorf("cannot call %s: %s", method, response.Error.Message)
@@ -195,25 +195,25 @@ func (b *browser) evaluate(expression string) (any, error) {
 	return result["value"], nil
 }
 
-// until waits until an expression is true. It reloads the page from time to time, as a
-// reader does.
+// until waits until an expression is true. If Chromium was interrupted, the page may lack
+// a file: until reloads it.
 func (b *browser) until(expression string) {
 	b.Helper()
-	loaded := time.Now()
+	begin := time.Now()
 	b.eventually(expression, func() error {
 		value, err := b.evaluate(expression)
 		if err == nil && value == true {
 			return nil
 		}
-		page, more := b.evaluate(`[location.href, document.title, document.body.innerText].join("\n")`)
-		err = errors.Join(err, more, fmt.Errorf("the value is %v on the page:\n%v\n%s", value, page, strings.Join(b.events, "\n")))
-		if time.Since(loaded) > 20*time.Second {
-			b.Logf("reload: %s: %v", expression, err)
-			_, more = b.call("Page.reload", nil)
-			loaded, b.events = time.Now(), nil
+		// Before that, the page may be about to open another one.
+		if b.interrupted && time.Since(begin) > 5*time.Second {
+			b.interrupted = false
+			_, more := b.call("Page.reload", nil)
+			err = errors.Join(err, more)
 		}
+		page, more := b.evaluate(`[location.href, document.title, document.body.innerText].join("\n")`)
 
-		return errors.Join(err, more)
+		return errors.Join(err, more, fmt.Errorf("the value is %v on the page:\n%v", value, page))
 	})
 }
 
