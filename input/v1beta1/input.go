@@ -30,10 +30,11 @@ type Input struct {
 	// AllowedImages are patterns; the viewerImage of a MarkdownView must match one
 	// of them. Absent allows any image, an empty list none. A pattern starts with a
 	// registry ("docker.io/peaceiris/mdbook"): it is compared with the full name of
-	// the image, which the pod then uses. "*" matches any text without "/"; in the
-	// registry it can be all of it, its first label or its port. A pattern without
-	// a tag or digest allows all of them; a pattern with a tag allows only that tag,
-	// without a digest. The patterns do not apply to viewerImage of the Input.
+	// the image, which the pod then uses. "*" matches any text without "/". A
+	// registry can be "*", or have "*" as its first label or its port. A pattern
+	// without a tag or digest allows all of them; a pattern with a tag allows only
+	// that tag, without a digest. The patterns do not apply to viewerImage of the
+	// Input.
 	// +optional
 	AllowedImages []string `json:"allowedImages,omitempty"`
 
