@@ -26,8 +26,10 @@ mkdir -p "$cache"
 cat "$crossplane"/cluster/crds/*.yaml "$crossplane"/cluster/meta/*.yaml >"$cache/package.$$"
 mv "$cache/package.$$" "$cache/package.yaml"
 
+cli=.bin/crossplane
+[ -x $cli ] || cli=crossplane # As in "make render".
 for resources; do
-	.bin/crossplane resource validate --error-on-missing-schemas --skip-success-results \
+	$cli resource validate --error-on-missing-schemas --skip-success-results \
 		--cache-dir="$PWD/$run" --crossplane-image=$image:"$version" \
 		package/configuration/definition.yaml,example/tutorial/definition.yaml,package/function/input,"$routes" "$resources"
 done

@@ -7,13 +7,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 )
+
+// dot is an image of one pixel, in base64.
+const dot = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
 // Browser reads a book of 100 pages with a browser. The book has folders, images,
 // Japanese file names and a generated SUMMARY.md. The browser opens chapters from the
@@ -28,11 +33,17 @@ func Browser(k *kit) {
 			files[fmt.Sprintf("障害記録/%03d.md", i+1)] = fmt.Sprintf("# 障害 %03d\n\n![連絡先](../img/連絡.svg) ![](../img/dot.gif)\n", i+1)
 		}
 		s["markdowns"], s["summary"], s["book"] = files, "Auto", map[string]any{"title": "Runbook"}
-		s["binaries"] = map[string]any{"img/dot.gif": "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}
+		s["binaries"] = map[string]any{"img/dot.gif": dot}
 	}))
 	k.settle(name)
 	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
 	k.must(err)
+
+	rsp, err := http.Get("http://" + address + "/img/dot.gif") //nolint:noctx // A test has a timeout.
+	k.must(err)
+	body, err := io.ReadAll(rsp.Body)
+	k.must(errors.Join(err, rsp.Body.Close()))
+	k.check(equal("image", "image/gif "+dot, rsp.Header.Get("Content-Type")+" "+base64.StdEncoding.EncodeToString(body)))
 
 	b := k.browser()
 	_, err = b.call("Page.navigate", map[string]any{"url": "http://" + address})

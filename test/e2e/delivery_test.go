@@ -26,7 +26,7 @@ func Server(k *kit) {
 	const name = "static"
 	composition := k.production(nil)
 	k.apply(book(name, composedBy(composition), withRevision("revision-1"), large, func(s map[string]any) {
-		s["binaries"] = map[string]any{"img/dot.gif": "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}
+		s["binaries"] = map[string]any{"img/dot.gif": dot}
 		// mdBook builds the search index.
 		s["resources"] = map[string]any{"limits": map[string]any{"memory": "1Gi"}}
 	}))
