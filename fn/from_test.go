@@ -106,7 +106,7 @@ func TestMarkdownsFrom(t *testing.T) {
 			configMaps: map[string]object{
 				"guide": data(object{"a.md": "# A\n"}), "other": {"binaryData": object{"a.md": "iVBORw0KGgo="}},
 			},
-			want: `Degraded InvalidSpec: spec.markdownsFrom[1]: Invalid value: file "a.md" is in ConfigMap guide too: remove one of them; spec: Invalid value: file "a.md" is given twice: remove one`,
+			want: `Degraded InvalidSpec: spec.markdownsFrom[1]: Invalid value: file "a.md" is in ConfigMap guide too: remove one of them; spec: Invalid value: two files are named "a.md": remove one`,
 		},
 		"KeysApart": {
 			reason: "A file of one ConfigMap can have the name that is the key of a file in another",

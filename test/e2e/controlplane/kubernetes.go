@@ -35,9 +35,9 @@ type kube struct {
 	node map[string]identity
 }
 
-// controllers are the controllers that run if pods are simulated. Not included are
-// those for clouds, volumes, certificates and jobs, and the node controller: the
-// simulated kubelet does not renew its lease.
+// controllers are the controllers that run if pods are simulated. The controllers for
+// clouds, volumes, certificates and jobs are not included, and neither is the node
+// controller: the simulated kubelet does not renew its lease.
 var controllers = []string{
 	"clusterrole-aggregation-controller",
 	"deployment-controller",
@@ -199,7 +199,7 @@ func probe(url string) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer rsp.Body.Close() //nolint:errcheck // Only the code counts.
+		defer rsp.Body.Close() //nolint:errcheck // Only the status code is of interest.
 		if rsp.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s returned %s", url, rsp.Status)
 		}
