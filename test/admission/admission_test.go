@@ -242,19 +242,19 @@ func rejections() map[string]rejection {
 // badNames returns names that neither a text file nor a binary can have.
 func badNames() map[string]struct{ name, want string } {
 	return map[string]struct{ name, want string }{
-		"An empty file name":                         {name: "", want: `a file name must not be empty`},
-		"A file name of more than 1,024 bytes":       {name: strings.Repeat(strings.Repeat("あ", 85)+"/", 4) + "page.md", want: `a file name must be at most 1024 bytes long`},
-		"A file name with a control character":       {name: "a\u0085b.md", want: `a file name must not contain control characters`},
-		"A file name with a backslash":               {name: `guide\page.md`, want: `file name "guide\page.md" must not contain a backslash: write "/" between folders`},
-		"A file name that begins with `/`":           {name: "/page.md", want: `file name "/page.md" must be relative: remove the leading "/"`},
-		"A file name that ends with `/`":             {name: "guide/", want: `file name "guide/" must be the name of a file: remove the trailing "/"`},
-		"A file name that begins with `..`":          {name: "..data", want: `file name "..data" must not begin with ".."`},
-		"A file more than 31 folders deep":           {name: strings.Repeat("a/", 32) + "b.md", want: `file name "` + strings.Repeat("a/", 32) + `b.md" must be at most 31 folders deep`},
-		"A file name with `//`":                      {name: "guide//page.md", want: `file name "guide//page.md" must not contain "//"`},
-		"A file name with the folder `.` or `..`":    {name: "guide/../page.md", want: `file name "guide/../page.md" must not contain "." or ".." as the name of a folder or file`},
-		"A file with the name of a folder of mdBook": {name: "css", want: `file "css" has the name of a folder that mdBook writes, so mdBook fails: rename it`},
-		"A file named `toc.js`":                      {name: "toc.js", want: `file "toc.js" replaces the table of contents of mdBook 0.4: rename it`},
-		"A folder with the name of a file of mdBook": {name: "css/chrome.css/page.txt", want: `a folder has the name of a file that mdBook writes, so mdBook fails: rename it`},
+		"An empty file name":                          {name: "", want: `a file name must not be empty`},
+		"A file name of more than 1,024 bytes":        {name: strings.Repeat(strings.Repeat("あ", 85)+"/", 4) + "page.md", want: `a file name must be at most 1024 bytes long`},
+		"A file name with a control character":        {name: "a\u0085b.md", want: `a file name must not contain control characters`},
+		"A file name with a backslash":                {name: `guide\page.md`, want: `file name "guide\page.md" must not contain a backslash: write "/" between folders`},
+		"A file name that begins with `/`":            {name: "/page.md", want: `file name "/page.md" must be relative: remove the leading "/"`},
+		"A file name that ends with `/`":              {name: "guide/", want: `file name "guide/" must be the name of a file: remove the trailing "/"`},
+		"A file name that begins with `..`":           {name: "..data", want: `file name "..data" must not begin with ".."`},
+		"A file more than 31 folders deep":            {name: strings.Repeat("a/", 32) + "b.md", want: `file name "` + strings.Repeat("a/", 32) + `b.md" must be at most 31 folders deep`},
+		"A file name with `//`":                       {name: "guide//page.md", want: `file name "guide//page.md" must not contain "//"`},
+		"A file name with the folder `.` or `..`":     {name: "guide/../page.md", want: `file name "guide/../page.md" must not contain "." or ".." as the name of a folder or file`},
+		"A file with the name of a folder of mdBook":  {name: "css", want: `file "css" has the name of a folder that mdBook writes, so mdBook fails: rename it`},
+		"A file named `toc.js`":                       {name: "toc.js", want: `file "toc.js" replaces the table of contents of mdBook 0.4: rename it`},
+		"A folder with the name of a file of mdBook":  {name: "css/chrome.css/page.txt", want: `a folder has the name of a file that mdBook writes, so mdBook fails: rename it`},
 		"A folder or file name longer than 255 bytes": {name: strings.Repeat("あ", 86) + "/page.md", want: `a file name must not contain a folder or file name longer than 255 bytes`},
 	}
 }

@@ -32,7 +32,7 @@ func (s *Source) Name() string {
 	}
 
 	name := s.word(edge, 1) + s.word(inner, n-2) + s.word(edge, 1)
-	// A DNS label neither is empty nor starts or ends with a dash.
+	// A DNS label is not empty, and neither starts nor ends with a dash.
 	for _, bad := range []string{"..", "-.", ".-"} {
 		for strings.Contains(name, bad) {
 			name = strings.ReplaceAll(name, bad, "aa")
@@ -174,8 +174,8 @@ func (s *Source) settings() map[string]any {
 	return settings
 }
 
-// large returns a text that fills a ConfigMap up to 4 KiB, which are left for binaries,
-// a template and a generated SUMMARY.md.
+// large returns a text that fills a ConfigMap except for 4 KiB, which are left for
+// binaries, a template and a generated SUMMARY.md.
 func (s *Source) large(beside map[string]any) string {
 	size := 1<<20 - 4096
 	for name, text := range beside {
@@ -189,7 +189,7 @@ func (s *Source) large(beside map[string]any) string {
 	return strings.Repeat(text, size/len(text))
 }
 
-// FileName returns a valid name of a file that not every book has.
+// FileName returns a valid name for a file that is added to some books.
 func (s *Source) FileName() string {
 	const chars = "abcXYZ019-_."
 	name := Pick(s,
