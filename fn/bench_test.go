@@ -41,7 +41,8 @@ func servedBook(t testing.TB, size int) *fnv1.RunFunctionRequest {
 	return req
 }
 
-// settle changes a request: the MarkdownView has a spec, and its pods serve the book.
+// settle changes a request so that the MarkdownView has a spec, and its pods serve the
+// book.
 func settle(t testing.TB, req *fnv1.RunFunctionRequest, spec map[string]any) {
 	t.Helper()
 	xr := req.GetObserved().GetComposite().GetResource()

@@ -125,7 +125,7 @@ func TestImmutableConfigMapsBeforeFirstRollout(t *testing.T) {
 	}
 }
 
-// TestImmutableConfigMapsUnobservedRollout checks that a text stays whose rollout
+// TestImmutableConfigMapsUnobservedRollout checks that a text is kept if its rollout
 // completed, and then lost an available pod, between two calls of the function.
 func TestImmutableConfigMapsUnobservedRollout(t *testing.T) {
 	c := newCluster(t, viewOf(object{"markdowns": book("A"), "replicas": 3.0}), inputWith(object{"immutableConfigMaps": true}))

@@ -102,7 +102,8 @@ func scenarios(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// delivered returns requests for books with optional ways of delivery.
+// delivered returns requests for books with optional parts: immutable ConfigMaps, a web
+// server, an HTTPRoute or an Ingress.
 func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 
