@@ -224,7 +224,7 @@ func mostLive(calls int, files Files) uint64 {
 	}
 }
 
-// limit is far above what a check takes, and far below what quadratic work would take.
+// limit is far longer than a check takes, and far shorter than quadratic work would take.
 const limit = 20 * time.Second
 
 // processorTime returns the CPU time of the process, which does not depend on other
@@ -240,7 +240,7 @@ func processorTime(t *testing.T) time.Duration {
 }
 
 // TestLargeSummary checks the size limit of SUMMARY.md, whose lines cost more than
-// other text, and that only small ones are cached.
+// other text, and that only a small SUMMARY.md is cached.
 func TestLargeSummary(t *testing.T) {
 	check := func(size int) string {
 		item := "- [A](a.md)\n"

@@ -76,7 +76,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestExclusive checks that settings that cannot be combined are rejected together.
+// TestExclusive checks that each of these pairs is rejected.
 func TestExclusive(t *testing.T) {
 	t.Parallel()
 

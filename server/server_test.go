@@ -50,7 +50,7 @@ func TestMutualTLS(t *testing.T) {
 			creds:  changed(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }),
 		},
 		"TLS11": {
-			reason:   "The server speaks no older version.",
+			reason:   "The server speaks no older version of TLS.",
 			creds:    changed(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
 			rejected: true,
 		},
@@ -85,8 +85,8 @@ func TestMutualTLS(t *testing.T) {
 	}
 }
 
-// TestNoSessionIsResumed checks that the server resumes no session: it would accept a
-// certificate of an earlier CA.
+// TestNoSessionIsResumed checks that the server resumes no session: otherwise it would
+// accept a client with a certificate of an earlier CA.
 func TestNoSessionIsResumed(t *testing.T) {
 	r := serve(t, echo, times{})
 	client := r.client(t)
