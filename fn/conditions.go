@@ -147,8 +147,8 @@ func degraded(v view, o observed, d *desired) condition {
 	return condition{TypeDegraded, statusFalse, ReasonAsExpected, "No errors found"}
 }
 
-// degraded returns why the Deployment does not roll out what is desired, and no reason
-// where nobody needs to fix it.
+// degraded returns why the Deployment does not roll out the desired spec, or no reason if
+// nobody needs to fix it.
 func (o *observedDeployment) degraded(v view, d *desired) (reason, message string) {
 	switch {
 	case o.paused(v, d):

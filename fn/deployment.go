@@ -155,8 +155,8 @@ func container(v view, o observed) corev1.Container {
 		Ports: []corev1.ContainerPort{{Name: portName, ContainerPort: 3000, Protocol: corev1.ProtocolTCP}},
 		// The port opens after the first build.
 		StartupProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 1, FailureThreshold: v.startSeconds()},
-		// A rebuild empties the site for up to a few seconds, less than three failures
-		// in a row take.
+		// A rebuild empties the site for at most a few seconds. The probe does not fail
+		// three times in a row in that time.
 		ReadinessProbe: &corev1.Probe{ProbeHandler: get, PeriodSeconds: 5, TimeoutSeconds: 2, FailureThreshold: 3},
 		// TCP, because GET would restart a book without a first page again and again.
 		LivenessProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 10, TimeoutSeconds: 2, FailureThreshold: 3},

@@ -76,7 +76,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestExclusive checks that each of these pairs is rejected.
+// TestExclusive checks that each pair in exclusive is rejected.
 func TestExclusive(t *testing.T) {
 	t.Parallel()
 

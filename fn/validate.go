@@ -42,8 +42,8 @@ func validate(req request) problems {
 	unusable := req.unusableSources()
 	p = append(p, unusable...)
 	if len(p) > 0 && len(unusable) == 0 && !v.waits() && v.input.Templates.ConfigMap == nil && len(v.Spec.validateFiles(field.NewPath("spec"))) == 0 {
-		// Without other problems, compose finds them, together with those of a
-		// template.
+		// If there are no other problems, compose finds those of the book, together with
+		// those of a template.
 		f := filesOf(v, &corev1.ConfigMap{})
 		if f.generatesSummary() {
 			f.setSummary(book.Summary(f.book()))

@@ -84,7 +84,7 @@ func consume(message []byte) (Field, int, error) {
 	return f, tag + n, nil
 }
 
-// Merge returns the encoding of two encoded messages merged.
+// Merge merges two encoded messages.
 func Merge(a, b []byte) []byte {
 	if len(a) == 0 {
 		return b
