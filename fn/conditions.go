@@ -78,7 +78,7 @@ const (
 	ReasonAsExpected = "AsExpected"
 )
 
-// Reasons of BookComplete. While there are errors, it keeps the last one.
+// Reasons of BookComplete. While there are errors, the condition keeps its last reason.
 const (
 	// ReasonComplete (true): no problems were found.
 	ReasonComplete = "Complete"
@@ -217,7 +217,7 @@ func missing(d *desired, o observed) []string {
 }
 
 // failure returns why the rollout is stuck, as the Deployment controller reports it, or
-// no reason. ReplicaFailure comes first: it is the cause of not progressing.
+// no reason. ReplicaFailure comes first: it is why the rollout makes no progress.
 func (o *observedDeployment) failure() (reason, cause string) {
 	if c := conditionOf(o.Status.Conditions, "ReplicaFailure"); c.Status == statusTrue {
 		return ReasonReplicaFailure, c.Message

@@ -111,7 +111,7 @@ func TestImmutableConfigMaps(t *testing.T) {
 }
 
 // TestImmutableConfigMapsBeforeFirstRollout checks that a text that some pods already
-// serve stays if it changes before the first rollout is complete.
+// serve is kept if the spec changes before the first rollout is complete.
 func TestImmutableConfigMapsBeforeFirstRollout(t *testing.T) {
 	c := newCluster(t, viewOf(object{"markdowns": book("A"), "replicas": 3.0}), inputWith(object{"immutableConfigMaps": true}))
 	for all := 0; all == 0; all, _ = c.available("A") {

@@ -251,7 +251,7 @@ func corrupt(s *sample.Source, req *fnv1.RunFunctionRequest) {
 	}
 }
 
-// corruptStruct replaces, adds or removes a field, up to some levels down.
+// corruptStruct replaces, adds or removes a field, at most the given levels deep.
 func corruptStruct(s *sample.Source, in *structpb.Struct, levels int) {
 	if len(in.GetFields()) == 0 {
 		return

@@ -253,7 +253,7 @@ func (p observedParent) state(generation int64) (accepted bool, why string) {
 	return accepted, ""
 }
 
-// isParent returns whether theirs is the parent ours. A controller may add the
+// isParent returns whether ours and theirs are the same parent. A controller may add the
 // namespace, which defaults to that of the route.
 func isParent(v view, ours, theirs v1beta1.ParentRef) bool {
 	ours.Namespace = cmp.Or(ours.Namespace, v.namespace())

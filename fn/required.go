@@ -29,8 +29,8 @@ const (
 	capabilityResources = 2
 )
 
-// readSent reads the ConfigMaps that Crossplane has sent from the required resources of
-// a request. They are encoded entries of a map; the last one with a key counts.
+// readSent reads from the required resources of a request the ConfigMaps that Crossplane
+// has sent. The resources are encoded entries of a map; the last one with a key counts.
 func (req *request) readSent(resources [][]byte) error {
 	required := req.view.required()
 	if len(required) == 0 {
@@ -68,8 +68,8 @@ type requiredConfigMap struct {
 }
 
 // configMapIn returns the ConfigMap with a name in the encoded Resources of an entry,
-// or nil if it does not exist. It was not sent if the entry holds something else, which
-// the Composition required under the same name: Crossplane replaces it when it calls again.
+// or nil if it does not exist. Crossplane has not sent it if the entry holds something else
+// that the Composition required under the same name, which the next call replaces.
 // A ConfigMap that cannot be read is a problem, because the pods would mount it anyway.
 func (req *request) configMapIn(e wire.Entry, name string) (configMap *observedConfigMap, sent bool, err error) {
 	sent = true

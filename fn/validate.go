@@ -16,7 +16,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// The rules for a MarkdownView. The XRD has the same rules with the same messages, so
+// The rules for a MarkdownView. The XRD has the same rules, most with the same messages, so
 // that the API server rejects most errors. The function checks them again, because it
 // also serves XRDs of other authors, and because CEL cannot express all of them.
 const (

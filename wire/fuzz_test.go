@@ -164,8 +164,8 @@ func compareEncode[T any](t *testing.T, text []byte) {
 	}
 }
 
-// A document has a field of every kind. encoding/json and a Writer write the same fields of
-// it.
+// A document has a field of every kind. encoding/json and a Writer write the same fields for
+// a document.
 type document struct {
 	Text     string              `json:"text"`
 	Omitted  string              `json:"omitted,omitempty"`

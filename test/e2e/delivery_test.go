@@ -98,9 +98,9 @@ func (k *kit) completesDownloads(name string) {
 
 // Uninterrupted checks a book that is composed as in
 // example/production/composition.yaml: no request of its readers fails, and no page
-// mixes two revisions. The test changes the text ten times, and the replicas. It also
-// sets an image that cannot be pulled, and then evicts all pods, as a drain of their
-// node does.
+// mixes two revisions. The test changes the text ten times, then sets an image that cannot
+// be pulled and evicts all pods, as a drain of their node does, and then changes the
+// replicas.
 func Uninterrupted(k *kit) {
 	k.needsNode()
 	const name = "uninterrupted"

@@ -122,8 +122,8 @@ type edit struct {
 }
 
 // changeOwned changes every field of an object that Crossplane owns, as another client.
-// It returns these edits, and as fixed the fields that the API server does not let a
-// client change.
+// It returns these edits as changed, and as fixed the fields that the API server does not
+// let a client change.
 func (k *kit) changeOwned(u *unstructured.Unstructured) (changed []edit, fixed []string) {
 	k.Helper()
 	paths, err := owned(u)

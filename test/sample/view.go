@@ -90,7 +90,7 @@ func (s *Source) configMaps() []any {
 }
 
 // Shared returns the data and binaryData of the ConfigMaps in markdownsFrom of a view,
-// by name. Their files have other names than those of the views.
+// by name. None of their files has the name of a file of the view.
 func (s *Source) Shared() map[string]map[string]any {
 	shared := map[string]map[string]any{}
 	for _, name := range []string{"guide", "more.files"} {
