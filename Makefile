@@ -272,7 +272,8 @@ push: xpkg ## Push both packages and the SBOMs to REGISTRY, with the tag VERSION
 	@$(BIN)/release digest $(REGISTRY)/function-markdownview:$(VERSION)
 	@$(BIN)/release digest $(REGISTRY)/configuration-markdownview:$(VERSION)
 
-# It compresses layers of a package, so it is also built with the Go version of releases.
+# This tool compresses layers of a package, so it too is built with the Go version of
+# releases.
 $(BIN)/release: $(wildcard release/*.go release/*/*.go) release/go.mod release/go.sum
 	cd release && GOTOOLCHAIN=$(RELEASE_GO) go build -ldflags '-s -w' -o $(BIN)/release .
 

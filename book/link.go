@@ -39,8 +39,8 @@ func (b *book) mayBeDead(chapter string) bool {
 	return mayLink(text, dead) || strings.Contains(text, "<") && maySource(text, dead)
 }
 
-// mayLink returns whether the text after a "](" or "]:" is a dead link, or cannot be
-// decided without parsing.
+// mayLink returns whether the text after a "](" or "]:" is a dead link, or whether that
+// cannot be decided without parsing.
 func mayLink(text string, dead func(target string) bool) bool {
 	for i := strings.IndexByte(text, ']'); i >= 0; i = strings.IndexByte(text, ']') {
 		label := text[:i]

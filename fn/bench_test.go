@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// servedBook returns a request for a book that is served. It has ten files of size
+// servedBook returns a request for a book that is served. The book has ten files of size
 // bytes in total.
 func servedBook(t testing.TB, size int) *fnv1.RunFunctionRequest {
 	t.Helper()
@@ -178,8 +178,7 @@ func TestRejectedIsCheap(t *testing.T) {
 	}
 }
 
-// namedTexts returns empty texts whose names have about size bytes, counting 32 for
-// each.
+// namedTexts returns empty texts with different names, one for every 32 bytes of size.
 func namedTexts(size int, prefix string) map[string]any {
 	texts := map[string]any{}
 	for i := range size / 32 {

@@ -244,7 +244,7 @@ func TestRollingPairFailsNoCall(t *testing.T) {
 	l := startLoad(t, dial(t, "function:///", creds, grpc.WithResolvers(dns)), 8, newRequest("rolling", 10_000))
 	l.more(t, 100)
 
-	// The DNS has a third server while the first one drains.
+	// DNS lists a third server while the first one drains.
 	one.stop()
 	one.log.await(t, "Stopping")
 	three := serveFrom(t, dir, echo, tm)
@@ -254,7 +254,7 @@ func TestRollingPairFailsNoCall(t *testing.T) {
 	}
 	l.more(t, 100)
 
-	// The DNS still has the second server after it has stopped.
+	// DNS still lists the second server after it has stopped.
 	two.stop()
 	if err := <-two.done; err != nil {
 		t.Errorf("run(...) of the second server: %v", err)

@@ -118,7 +118,7 @@ func TestMerge(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			// The bytes after a are another field.
+			// The bytes after message a belong to another field.
 			around := []byte(tc.a + "other")
 			if got := Merge(around[:len(tc.a)], []byte(tc.b)); string(got) != tc.want {
 				t.Errorf("\n%s\nMerge(): want %q, got %q", tc.reason, tc.want, got)

@@ -42,7 +42,7 @@ func StuckRollout(k *kit) {
 			}
 		}
 
-		return fmt.Errorf("no event has the reason")
+		return fmt.Errorf("no warning has the reason ProgressDeadlineExceeded")
 	})
 
 	k.pause(10 * time.Second) // So that Crossplane's circuit breaker does not open.

@@ -19,8 +19,8 @@ func (s *Source) View() map[string]any {
 	}
 }
 
-// Name returns a valid name of an XR: a DNS subdomain. Most are as long as a limit of
-// the names and labels that contain it.
+// Name returns a valid name of an XR: a DNS subdomain. The length of many names is at or
+// near a limit of the names and labels that contain them.
 func (s *Source) Name() string {
 	const (
 		inner = "abcxyz0189-."
