@@ -190,7 +190,7 @@ func TestImmutableConfigMapNames(t *testing.T) {
 		if details := validation.IsDNS1123Subdomain(got); len(details) > 0 {
 			t.Errorf("law 6: name %q of a ConfigMap: %v", got, details)
 		}
-		// If the XR with this name had the same ConfigMap, there would be a conflict.
+		// An XR with this name must not have the same ConfigMap.
 		before, _ := strings.CutPrefix(got, "markdowns-")
 		if other := nameAndInstance(composedOf(t, strings.TrimPrefix(before, "-"))["configmap"])[0]; other == got {
 			t.Errorf("law 6: XRs %q and %q both have ConfigMap %s", name, before, got)
