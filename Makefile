@@ -9,8 +9,8 @@ UPSTREAM := xpkg.crossplane.io/crossplane-contrib
 # compiled once.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
-# The registry that clusters pull the packages from, if they are pushed to another one.
-# The configuration refers to the function there.
+# The registry that clusters pull the packages from, if it is not the one that they are
+# pushed to. The configuration refers to the function there.
 PULL_REGISTRY ?= $(or $(REGISTRY),$(UPSTREAM))
 # Releases are built with one Go release, so that a digest does not depend on the
 # installed Go.
@@ -40,7 +40,7 @@ help: ## Show the targets.
 
 ##@ Try it
 
-# The Crossplane CLI on the PATH is used if it has --crossplane-binary, with which it renders
+# The Crossplane CLI on the PATH is used if it has the flag --crossplane-binary, to render
 # with the Crossplane that is built here.
 CROSSPLANE := $(shell crossplane composition render --help 2>/dev/null | grep -q -e --crossplane-binary && command -v crossplane || echo $(BIN)/crossplane)
 

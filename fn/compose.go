@@ -49,7 +49,7 @@ type desired struct {
 	// text is the resource key of the ConfigMap with the text of the spec. serving is
 	// the key of the ConfigMap that pods serve until the rollout completes. Both are
 	// textImage if an image holds the book. kept is the ConfigMap that pods serve, if
-	// it is another one and still exists.
+	// it is not the desired one and still exists.
 	text, serving string
 	kept          *composedConfigMap
 

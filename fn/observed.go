@@ -196,7 +196,7 @@ func (o *observedDeployment) ready(d *desired) bool {
 }
 
 // serves returns whether pods of the current spec serve, and no pods of an earlier spec
-// exist. It does not require that every pod is available: the rollout may have completed,
+// exist. It does not require every pod to be available: the rollout may have completed,
 // and then lost a pod, between two calls.
 func (o *observedDeployment) serves() bool {
 	return o.caughtUp() && o.Status.UpdatedReplicas == o.Status.Replicas && (o.serving() || o.replicas() == 0)

@@ -38,7 +38,7 @@ type certificates struct {
 	failure string
 }
 
-// A keyring is a consistent content of the directory.
+// A keyring holds a consistent version of the files in the directory.
 type keyring struct {
 	files  [3][]byte
 	config *tls.Config

@@ -15,7 +15,7 @@ import (
 
 const revision = "markdownview.fn.crossplane.io/revision"
 
-// A change is a change of a spec.
+// A change is a change of the spec of a MarkdownView, with its expected effects.
 type change struct {
 	spec func(map[string]any)
 

@@ -55,7 +55,7 @@ var controllers = []string{
 
 // startKube starts Kubernetes. It starts the controllers when the API server is ready,
 // and does not wait for them.
-func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen // Most of it are flags.
+func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen // Most of it is flags.
 	var etcdPort, peerPort, port int
 	if err := freePorts(&etcdPort, &peerPort, &port); err != nil {
 		return err
