@@ -9,14 +9,14 @@ UPSTREAM := xpkg.crossplane.io/crossplane-contrib
 # compiled once.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
-# The registry that clusters pull the packages from, if they are pushed to another one.
-# The configuration refers to the function there.
+# The registry that clusters pull the packages from, if it is not the one that they are
+# pushed to. The configuration refers to the function there.
 PULL_REGISTRY ?= $(or $(REGISTRY),$(UPSTREAM))
 # Releases are built with one Go release, so that a digest does not depend on the
 # installed Go.
 RELEASE_GO := $(shell sed -n 's|^FROM .*/golang:\([0-9.]*\).*|go\1|p' Dockerfile)
-# The environment does not change the binary. grpcnotrace removes tracing from grpc-go,
-# which uses text/template, with which the linker cannot remove unused methods.
+# The environment does not change the binary. grpcnotrace removes tracing from grpc-go:
+# tracing uses text/template, and with that the linker cannot remove unused methods.
 RELEASE_BUILD = GOFLAGS= GOEXPERIMENT= GOFIPS140=off GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) \
 	go build -trimpath -buildvcs=false -tags grpcnotrace -ldflags '-s -w'
 FUNCTION_PACKAGES := $(ARCHS:%=$(DIST)/function-markdownview-linux-%.xpkg)
@@ -40,8 +40,8 @@ help: ## Show the targets.
 
 ##@ Try it
 
-# A crossplane on the PATH is used if it can render with --crossplane-binary, which is
-# Crossplane itself, built here.
+# The Crossplane CLI on the PATH is used if it has the flag --crossplane-binary, to render
+# with the Crossplane that is built here.
 CROSSPLANE := $(shell crossplane composition render --help 2>/dev/null | grep -q -e --crossplane-binary && command -v crossplane || echo $(BIN)/crossplane)
 
 .PHONY: render
@@ -272,7 +272,8 @@ push: xpkg ## Push both packages and the SBOMs to REGISTRY, with the tag VERSION
 	@$(BIN)/release digest $(REGISTRY)/function-markdownview:$(VERSION)
 	@$(BIN)/release digest $(REGISTRY)/configuration-markdownview:$(VERSION)
 
-# It compresses layers of a package, so it is also built with the Go version of releases.
+# This tool compresses layers of a package, so it too is built with the Go version of
+# releases.
 $(BIN)/release: $(wildcard release/*.go release/*/*.go) release/go.mod release/go.sum
 	cd release && GOTOOLCHAIN=$(RELEASE_GO) go build -ldflags '-s -w' -o $(BIN)/release .
 

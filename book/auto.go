@@ -92,8 +92,8 @@ type folder struct {
 	children []*folder // A file is a folder with only an index.
 }
 
-// add adds a file at its path relative to the folder. Files must be added in their
-// order.
+// add adds a file at its path relative to the folder. Files must be added in the order of
+// byPath.
 func (f *folder) add(name, relative string) {
 	first, rest, nested := strings.Cut(relative, "/")
 	switch {

@@ -23,7 +23,8 @@ type Files struct {
 	Markdowns map[string]string
 	// Binaries are the names of the other files.
 	Binaries []string
-	// Shared are the names of the files that are in other ConfigMaps than the rest.
+	// Shared has the names of the files that are in other ConfigMaps, so their keys
+	// cannot conflict with those of the rest.
 	Shared map[string]bool
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzCheck checks books with a random SUMMARY.md and a random chapter: Check returns,
-// its result has a limited size, and it is the same twice.
+// FuzzCheck checks books with a random SUMMARY.md and a random chapter: Check returns a
+// result of limited size, and a second call returns the same result.
 func FuzzCheck(f *testing.F) {
 	for _, c := range cases(f) {
 		files := c.files()

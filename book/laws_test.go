@@ -40,7 +40,7 @@ func TestValidatePath(t *testing.T) {
 		"C1":             {"U+0080 to U+009F are control characters too.", "a\u0085.md", "must not contain control characters"},
 		"NoCharacter":    {"YAML does not support the character.", "a\uffff.md", "must not contain control characters"},
 		"NotUTF8":        {"JSON does not support the bytes.", "a\xff.md", "must be valid UTF-8"},
-		"LongSegment":    {"NAME_MAX is 255.", "a/" + strings.Repeat("a", 256), "must not contain the name of a folder or file above 255 bytes"},
+		"LongSegment":    {"NAME_MAX is 255.", "a/" + strings.Repeat("a", 256), "must not contain a folder or file name longer than 255 bytes"},
 		"Long":           {"PATH_MAX includes the folder of the volume.", strings.Repeat("a/", 600) + "b", "must be at most 1024 bytes long"},
 		"Deep":           {"mdBook would nest lists as deep as folders.", strings.Repeat("a/", 32) + "b", "must be at most 31 folders deep"},
 	}
@@ -114,8 +114,8 @@ func TestCheckNames(t *testing.T) {
 	}
 	t.Run("Twice", func(t *testing.T) {
 		errors, _ := Check(Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": ""}, Binaries: []string{"a.md"}})
-		if got, want := errors.String(), `file "a.md" is given twice: remove one`; got != want {
-			t.Errorf("A file is text or binary, not both.\nwant %s\ngot  %s", want, got)
+		if got, want := errors.String(), `two files are named "a.md": remove one`; got != want {
+			t.Errorf("Two files cannot have the same name.\nwant %s\ngot  %s", want, got)
 		}
 	})
 }
@@ -224,7 +224,7 @@ func mostLive(calls int, files Files) uint64 {
 	}
 }
 
-// limit is far above what a check takes, and far below what quadratic work would take.
+// limit is far longer than a check takes, and far shorter than quadratic work would take.
 const limit = 20 * time.Second
 
 // processorTime returns the CPU time of the process, which does not depend on other
@@ -240,7 +240,7 @@ func processorTime(t *testing.T) time.Duration {
 }
 
 // TestLargeSummary checks the size limit of SUMMARY.md, whose lines cost more than
-// other text, and that only small ones are cached.
+// other text, and that only a small SUMMARY.md is cached.
 func TestLargeSummary(t *testing.T) {
 	check := func(size int) string {
 		item := "- [A](a.md)\n"

@@ -39,8 +39,8 @@ func (b *book) mayBeDead(chapter string) bool {
 	return mayLink(text, dead) || strings.Contains(text, "<") && maySource(text, dead)
 }
 
-// mayLink returns whether the text after a "](" or "]:" is a dead link, or cannot be
-// decided without parsing.
+// mayLink returns whether the text after a "](" or "]:" is a dead link, or whether that
+// cannot be decided without parsing.
 func mayLink(text string, dead func(target string) bool) bool {
 	for i := strings.IndexByte(text, ']'); i >= 0; i = strings.IndexByte(text, ']') {
 		label := text[:i]
@@ -164,8 +164,8 @@ func toFootnote(reference *ast.ReferenceLink) bool {
 	return reference != nil && strings.HasPrefix(strings.TrimSpace(string(reference.Value)), "^")
 }
 
-// dead returns why a link of a chapter leads nowhere, as a format for the target and
-// the argument. The format is empty if the link is not dead.
+// dead returns why a link of a chapter leads nowhere, as a format whose operands are the
+// target and the argument. The format is empty if the link is not dead.
 func (b *book) dead(chapter, target string) (format, argument string) {
 	if target == "" || strings.HasPrefix(target, "#") || strings.HasPrefix(target, "?") || strings.HasPrefix(target, "//") || hasScheme(target) {
 		return "", ""

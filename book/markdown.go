@@ -114,7 +114,7 @@ type boundedLinks struct{ parser.InlineParser }
 func (p boundedLinks) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	if line, at := block.PeekLine(); len(line) > 1 && line[0] == ']' && line[1] == '(' {
 		w := spent(pc)
-		// The title of a link can end in another line.
+		// The title of a link can end on another line.
 		if w.lookahead -= parent.Lines().At(parent.Lines().Len()-1).Stop - at.Start; w.lookahead < 0 {
 			w.exceeded = true
 			return nil

@@ -60,8 +60,9 @@ func Page(name string) string {
 
 var percent = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
 
-// unreachable returns why the links of the table of contents do not lead to a page, or
-// an empty string. mdBook writes names there unescaped, into HTML in JavaScript.
+// unreachable returns why the links of the table of contents do not lead to a page, or an
+// empty string. mdBook writes names unescaped into the table of contents, which is HTML in
+// JavaScript.
 func unreachable(page string) string {
 	if i := strings.IndexAny(page, `#?"'`); i >= 0 {
 		return "contains " + page[i:i+1]

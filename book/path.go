@@ -55,7 +55,7 @@ func ValidatePath(name string) error {
 		case segment == ".", segment == "..":
 			return fmt.Errorf("must not contain %q as the name of a folder or file", segment)
 		case len(segment) > maxSegment:
-			return fmt.Errorf("must not contain the name of a folder or file above %d bytes", maxSegment)
+			return fmt.Errorf("must not contain a folder or file name longer than %d bytes", maxSegment)
 		}
 	}
 
@@ -108,7 +108,7 @@ func (b *book) checkNames() {
 			continue
 		}
 		if i > 0 && b.names[i-1] == name {
-			b.errors.addf("", 0, "file \"%s\" is given twice: remove one", name)
+			b.errors.addf("", 0, "two files are named \"%s\": remove one", name)
 			continue
 		}
 		valid = append(valid, name)

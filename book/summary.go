@@ -418,8 +418,8 @@ func (p *summaryParser) numbered() (items []*item) {
 	}
 }
 
-// list reads the items of a list and of its nested lists. For the first list it begins
-// at the start event, and for others after it.
+// list reads the items of a list and of its nested lists. It begins before the start event
+// of the outermost list, and after the start event of a nested list.
 func (p *summaryParser) list() (items []*item) {
 	for {
 		e, ok := p.more()

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// servedBook returns a request for a book that is served. It has ten files of size
+// servedBook returns a request for a book that is served. The book has ten files of size
 // bytes in total.
 func servedBook(t testing.TB, size int) *fnv1.RunFunctionRequest {
 	t.Helper()
@@ -41,7 +41,8 @@ func servedBook(t testing.TB, size int) *fnv1.RunFunctionRequest {
 	return req
 }
 
-// settle changes a request: the MarkdownView has a spec, and its pods serve the book.
+// settle changes a request so that the MarkdownView has a spec, and its pods serve the
+// book.
 func settle(t testing.TB, req *fnv1.RunFunctionRequest, spec map[string]any) {
 	t.Helper()
 	xr := req.GetObserved().GetComposite().GetResource()
@@ -177,8 +178,7 @@ func TestRejectedIsCheap(t *testing.T) {
 	}
 }
 
-// namedTexts returns empty texts whose names have about size bytes, counting 32 for
-// each.
+// namedTexts returns empty texts with different names, one for every 32 bytes of size.
 func namedTexts(size int, prefix string) map[string]any {
 	texts := map[string]any{}
 	for i := range size / 32 {

@@ -29,8 +29,8 @@ type cluster struct {
 	xr      object
 	input   object
 	objects map[string]object
-	// applied is the desired state that was last applied to each object: a field
-	// that is no longer desired is removed.
+	// applied is the desired state that was last applied to each object. It shows which
+	// fields are no longer desired, and must be removed.
 	applied map[string]object
 
 	// pods maps revisions to their pods.
@@ -57,7 +57,8 @@ type cluster struct {
 	// shared holds the ConfigMaps of the namespace that a spec can name, by name.
 	shared map[string]object
 
-	// rejection is why the Gateway rejects the route. Empty means that it accepts it.
+	// rejection is why the Gateway rejects the route. It is empty if the Gateway
+	// accepts the route.
 	rejection string
 
 	// writes counts the changes of objects and of the XR's status.
@@ -463,8 +464,8 @@ func (c *cluster) stepDeployment() bool {
 	return c.report(d, revision, replicas)
 }
 
-// starts returns whether a new pod of a revision becomes available. It does not while
-// its ConfigMap does not exist.
+// starts returns whether a new pod of a revision becomes available: the revision must not
+// be stuck, and its ConfigMap must exist.
 func (c *cluster) starts(revision string) bool {
 	exists := slices.ContainsFunc(slices.Collect(maps.Values(c.objects)), func(o object) bool {
 		return o["kind"] == "ConfigMap" && metadata(o)["name"] == c.configMaps[revision]
@@ -585,7 +586,7 @@ func configMapOf(d object) string {
 	return ""
 }
 
-// retire removes one pod of an old revision, an unavailable one first.
+// retire removes one pod of an old revision, if possible an unavailable one.
 func (c *cluster) retire(revision string) {
 	old := slices.DeleteFunc(slices.Sorted(maps.Keys(c.pods)), func(r string) bool { return r == revision || c.pods[r].total == 0 })
 	r := old[0]

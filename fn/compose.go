@@ -28,7 +28,7 @@ type part struct {
 
 // desired holds the composed resources, each with only the fields that we own. The
 // apply configurations of client-go have the same purpose, but they link all of
-// client-go, which would be half of the binary. wire.Writer omits empty fields, as they do.
+// client-go, which would be half of the binary. Like them, wire.Writer omits empty fields.
 type desired struct {
 	// configMap is not among the resources if an image holds the book.
 	configMap  *composedConfigMap
@@ -49,7 +49,7 @@ type desired struct {
 	// text is the resource key of the ConfigMap with the text of the spec. serving is
 	// the key of the ConfigMap that pods serve until the rollout completes. Both are
 	// textImage if an image holds the book. kept is the ConfigMap that pods serve, if
-	// it is another one and still exists.
+	// it is not the desired one and still exists.
 	text, serving string
 	kept          *composedConfigMap
 

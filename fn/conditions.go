@@ -78,7 +78,7 @@ const (
 	ReasonAsExpected = "AsExpected"
 )
 
-// Reasons of BookComplete. While there are errors, it keeps the last one.
+// Reasons of BookComplete. While there are errors, the condition keeps its last reason.
 const (
 	// ReasonComplete (true): no problems were found.
 	ReasonComplete = "Complete"
@@ -147,8 +147,8 @@ func degraded(v view, o observed, d *desired) condition {
 	return condition{TypeDegraded, statusFalse, ReasonAsExpected, "No errors found"}
 }
 
-// degraded returns why the Deployment does not roll out what is desired, and no reason
-// where nobody needs to fix it.
+// degraded returns why the Deployment does not roll out the desired spec, or no reason if
+// nobody needs to fix it.
 func (o *observedDeployment) degraded(v view, d *desired) (reason, message string) {
 	switch {
 	case o.paused(v, d):
@@ -217,7 +217,7 @@ func missing(d *desired, o observed) []string {
 }
 
 // failure returns why the rollout is stuck, as the Deployment controller reports it, or
-// no reason. ReplicaFailure comes first: it is the cause of not progressing.
+// no reason. ReplicaFailure comes first: it is why the rollout makes no progress.
 func (o *observedDeployment) failure() (reason, cause string) {
 	if c := conditionOf(o.Status.Conditions, "ReplicaFailure"); c.Status == statusTrue {
 		return ReasonReplicaFailure, c.Message

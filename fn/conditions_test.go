@@ -111,7 +111,7 @@ func TestAvailableAtZero(t *testing.T) {
 
 	zero := condition{"Available", "True", "ScaledToZero", "The book is not served: the Deployment is scaled to zero"}
 	if diff := cmp.Diff(zero, available(v, o, d)); diff != "" {
-		t.Errorf("A MarkdownView that an autoscaler scaled to zero is as requested: -want, +got:\n%s", diff)
+		t.Errorf("An autoscaler may scale a MarkdownView to zero: -want, +got:\n%s", diff)
 	}
 	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [B](a.md)", "a.md": ""}
 	d, _ = compose(v, observed{})

@@ -46,11 +46,11 @@ func isSame(v view, e wire.Entry, ours part) bool {
 		(theirs.Metadata.Namespace == "" || theirs.Metadata.Namespace == v.namespace())
 }
 
-// conflictsInCluster returns a problem for each existing resource that has another name
-// than the one that the function composes, for example because another function has
-// composed it with the same key. It also returns one if the resources are in another
-// namespace than the one that the Input or the claim of a cluster-scoped XR names.
-// Crossplane never moves or renames a resource.
+// conflictsInCluster returns a problem for each existing resource that does not have the
+// name that the function composes, for example because another function has composed it
+// with the same key. It also returns one if the resources are not in the namespace that
+// the Input or the claim of a cluster-scoped XR names. Crossplane never moves or renames a
+// resource.
 func conflictsInCluster(v view, resources []composedResource, o observed) problems {
 	var p problems
 	moved := ""

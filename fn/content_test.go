@@ -111,7 +111,7 @@ func TestImmutableConfigMaps(t *testing.T) {
 }
 
 // TestImmutableConfigMapsBeforeFirstRollout checks that a text that some pods already
-// serve stays if it changes before the first rollout is complete.
+// serve is kept if the spec changes before the first rollout is complete.
 func TestImmutableConfigMapsBeforeFirstRollout(t *testing.T) {
 	c := newCluster(t, viewOf(object{"markdowns": book("A"), "replicas": 3.0}), inputWith(object{"immutableConfigMaps": true}))
 	for all := 0; all == 0; all, _ = c.available("A") {
@@ -125,7 +125,7 @@ func TestImmutableConfigMapsBeforeFirstRollout(t *testing.T) {
 	}
 }
 
-// TestImmutableConfigMapsUnobservedRollout checks that a text stays whose rollout
+// TestImmutableConfigMapsUnobservedRollout checks that a text is kept if its rollout
 // completed, and then lost an available pod, between two calls of the function.
 func TestImmutableConfigMapsUnobservedRollout(t *testing.T) {
 	c := newCluster(t, viewOf(object{"markdowns": book("A"), "replicas": 3.0}), inputWith(object{"immutableConfigMaps": true}))
@@ -190,7 +190,7 @@ func TestImmutableConfigMapNames(t *testing.T) {
 		if details := validation.IsDNS1123Subdomain(got); len(details) > 0 {
 			t.Errorf("law 6: name %q of a ConfigMap: %v", got, details)
 		}
-		// The name of an XR that could compose the same name.
+		// An XR with this name must not have the same ConfigMap.
 		before, _ := strings.CutPrefix(got, "markdowns-")
 		if other := nameAndInstance(composedOf(t, strings.TrimPrefix(before, "-"))["configmap"])[0]; other == got {
 			t.Errorf("law 6: XRs %q and %q both have ConfigMap %s", name, before, got)

@@ -37,9 +37,9 @@ func (v view) needsSchema() bool {
 	return v.input.StatusFields == nil && group != ownGroup
 }
 
-// readDeclared reads which status fields the XR declares from the required schemas of a
-// request. They are encoded entries of a map; the last one with a key counts. Without a
-// schema, all fields count as declared.
+// readDeclared reads from the required schemas of a request which status fields the XR
+// declares. The schemas are encoded entries of a map; the last one with a key counts.
+// Without a schema, all fields count as declared.
 func (req *request) readDeclared(schemas [][]byte) error {
 	if !req.view.needsSchema() {
 		return nil

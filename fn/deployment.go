@@ -56,8 +56,8 @@ func deployment(v view, o observed, book corev1.Volume) *appsv1.Deployment {
 	}
 }
 
-// replicas returns the replicas of an XR, or nil if an autoscaler sets the number: the
-// function would own the field and overwrite the number of the autoscaler.
+// replicas returns the replicas of an XR, or nil if an autoscaler sets the number: otherwise
+// the function would own the field and overwrite the number of the autoscaler.
 //
 // A number that was applied before stays until an autoscaler has set one. Otherwise the
 // field would lose its only owner and return to the default: three pods would become
@@ -149,14 +149,14 @@ func container(v view, o observed) corev1.Container {
 		Command:         []string{"mdbook"},
 		Args:            []string{"serve", "--hostname", listenAddress(v, o)},
 		WorkingDir:      bookDir,
-		// mdBook then reports a missing chapter by name. By default it creates an empty
-		// one, which fails on a read-only volume.
+		// With this setting, mdBook reports a missing chapter by name. By default it creates an
+		// empty one, which fails on a read-only volume.
 		Env:   append([]corev1.EnvVar{{Name: "MDBOOK_BUILD__CREATE_MISSING", Value: "false"}}, v.Spec.Book.env()...),
 		Ports: []corev1.ContainerPort{{Name: portName, ContainerPort: 3000, Protocol: corev1.ProtocolTCP}},
 		// The port opens after the first build.
 		StartupProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 1, FailureThreshold: v.startSeconds()},
-		// A rebuild empties the site for up to a few seconds, less than three failures
-		// in a row take.
+		// A rebuild empties the site for at most a few seconds. The probe does not fail
+		// three times in a row in that time.
 		ReadinessProbe: &corev1.Probe{ProbeHandler: get, PeriodSeconds: 5, TimeoutSeconds: 2, FailureThreshold: 3},
 		// TCP, because GET would restart a book without a first page again and again.
 		LivenessProbe: &corev1.Probe{ProbeHandler: tcp, PeriodSeconds: 10, TimeoutSeconds: 2, FailureThreshold: 3},

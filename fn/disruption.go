@@ -13,8 +13,8 @@ import (
 // keyBudget is permanent, like the other keys.
 const keyBudget = "poddisruptionbudget"
 
-// A podDisruptionBudget has the fields of one that we own. The type of Kubernetes would
-// make the binary larger.
+// A podDisruptionBudget has the fields of a PodDisruptionBudget that we own. The type of
+// Kubernetes would make the binary larger.
 type podDisruptionBudget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

@@ -41,11 +41,11 @@
 //     either one fatal result or all of our own resources. The exception is a response
 //     that requires ConfigMaps which Crossplane has not sent yet: it has neither, and
 //     Crossplane drops it and calls again. Resources of other functions, readiness,
-//     connection details and context are unchanged. Of the immutable ConfigMaps, the
-//     response holds the desired one and the one that pods serve, with its observed data.
+//     connection details and context are unchanged. With immutable ConfigMaps, the response
+//     holds the desired one and the one that pods serve, with its observed data.
 //  4. Kubernetes accepts the composed resources. The function rejects invalid values
-//     first, all at once and with their field paths. Of templates, which the platform
-//     team writes, it checks the types of Kubernetes and what the pods need. An object
+//     first, all at once and with their field paths. In templates, which the platform team
+//     writes, it checks the Kubernetes types and the fields that the pods need. An object
 //     holds only the fields that we own: no status, nulls, empty objects or zero defaults.
 //  5. It settles. When the API server has stored our response, the next response is the
 //     same, without events. Ready turns true once for each rollout, no condition changes

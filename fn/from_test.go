@@ -106,10 +106,10 @@ func TestMarkdownsFrom(t *testing.T) {
 			configMaps: map[string]object{
 				"guide": data(object{"a.md": "# A\n"}), "other": {"binaryData": object{"a.md": "iVBORw0KGgo="}},
 			},
-			want: `Degraded InvalidSpec: spec.markdownsFrom[1]: Invalid value: file "a.md" is in ConfigMap guide too: remove one of them; spec: Invalid value: file "a.md" is given twice: remove one`,
+			want: `Degraded InvalidSpec: spec.markdownsFrom[1]: Invalid value: file "a.md" is in ConfigMap guide too: remove one of them; spec: Invalid value: two files are named "a.md": remove one`,
 		},
 		"KeysApart": {
-			reason: "A file of one ConfigMap can have the name that is the key of a file in another",
+			reason: "A file in one ConfigMap can have the name that is the key of a file in another",
 			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n- [B](other/b.md)\n", "guide/a.md": ""}, "markdownsFrom": []any{from("keys", ""), from("other", "other")}},
 			configMaps: map[string]object{
 				"keys": {"binaryData": object{"guide_a.md-ec79dbeff9f4e5ad912a": "", "other_b.md-8635c491402802139d20": ""}}, "other": data(object{"b.md": ""}),
@@ -117,7 +117,7 @@ func TestMarkdownsFrom(t *testing.T) {
 			want: complete,
 		},
 		"KeysTogether": {
-			reason: "In one ConfigMap it cannot",
+			reason: "Two files in one ConfigMap cannot have the same key",
 			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n", "a.md": "", "guide/a.txt": "", "guide_a.txt-1f58ab141c9800f398af": ""}, "markdownsFrom": []any{from("guide", "more")}}, configMaps: guide,
 			want: `Degraded InvalidSpec: spec: Invalid value: files "guide/a.txt" and "guide_a.txt-1f58ab141c9800f398af" have the same key in the ConfigMap, "guide_a.txt-1f58ab141c9800f398af": rename one`,
 		},
@@ -236,7 +236,7 @@ func invalidFiles(n int) object {
 	return files
 }
 
-// TestSent checks requests whose required resources are not the ConfigMap that the
+// TestSent checks requests whose required resources do not include the ConfigMap that the
 // function required.
 func TestSent(t *testing.T) {
 	c := sharing(t, object{"markdowns": book("text"), "markdownsFrom": []any{from("guide", "guide")}}, nil, map[string]object{"guide": data(object{"a.md": ""})})
@@ -305,7 +305,8 @@ func TestMarkdownsFromLife(t *testing.T) {
 		reason string
 		change func()
 		rolls  bool
-		// fails is the reason of the fatal result, if there is one. It changes nothing.
+		// fails is the reason of the fatal result, if there is one. Such a result changes
+		// nothing.
 		fails   string
 		objects []string
 	}{

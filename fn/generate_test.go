@@ -54,9 +54,9 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	return req
 }
 
-// requirements removes ConfigMaps, as if Crossplane had not sent them yet or they did
-// not exist, or changes their files, or replaces them with something else that the
-// Composition has required under the same name.
+// requirements changes the ConfigMaps of a request. It removes them, as if Crossplane had
+// not sent them yet or they did not exist. Or it changes their files, or replaces them
+// with something else that the Composition requires under the same name.
 func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
 	for _, key := range slices.Sorted(maps.Keys(req.GetRequiredResources())) {
 		switch s.Below(13) {
@@ -104,7 +104,7 @@ func schemas(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	}
 }
 
-// vary gives a view another scope, group, version or kind than the default.
+// vary gives a view a scope, group, version or kind that is not the default.
 func vary(s *sample.Source, view object) {
 	switch s.Below(5) {
 	case 1:
@@ -251,7 +251,7 @@ func corrupt(s *sample.Source, req *fnv1.RunFunctionRequest) {
 	}
 }
 
-// corruptStruct replaces, adds or removes a field, up to some levels down.
+// corruptStruct replaces, adds or removes a field, at most the given levels deep.
 func corruptStruct(s *sample.Source, in *structpb.Struct, levels int) {
 	if len(in.GetFields()) == 0 {
 		return

@@ -17,7 +17,7 @@ import (
 )
 
 // The golden requests have resources that a release composed, as the API server stored
-// them. They are not updated when the function changes: a change that would roll out
+// them. They are not updated when the function changes, so a change that would roll out
 // every live Deployment appears as a difference in the responses to settled requests.
 var (
 	update   = flag.Bool("update", false, "write the golden responses")
@@ -102,7 +102,8 @@ func scenarios(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	return out
 }
 
-// delivered returns requests for books with optional ways of delivery.
+// delivered returns requests for books with optional parts: immutable ConfigMaps, a web
+// server, an HTTPRoute or an Ingress.
 func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
 

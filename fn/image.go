@@ -13,8 +13,8 @@ import (
 var (
 	// patternRegistry matches the registry of a pattern. A "*" anywhere else would
 	// match unrelated registries: "docker.io*" matches docker.io.evil.example,
-	// "*example.com" evilexample.com, and "10.0.0.*" 10.0.0.evil.example. A name that
-	// ends in a number is an IP address, which has no subdomains.
+	// "*example.com" matches evilexample.com, and "10.0.0.*" matches 10.0.0.evil.example.
+	// A name that ends in a number is an IP address, which has no subdomains.
 	patternRegistry = regexp.MustCompile(`^(\*|\[[\da-fA-F:]+\]|[\w.-]+|\*\.[\da-zA-Z.-]*[a-zA-Z][\da-zA-Z-]*)(:(\*|\d+))?$`)
 	// patternVersion matches the tag or the digest of a pattern.
 	patternVersion = regexp.MustCompile(`^(:[\w*][\w.*-]*|@[a-z0-9:*]+)?$`)

@@ -22,7 +22,7 @@ func TestAllowed(t *testing.T) {
 		"Exact":              {reason: "A pattern without a star matches the same image", patterns: []string{"docker.io/peaceiris/mdbook:v0.5.0"}, image: "docker.io/peaceiris/mdbook:v0.5.0", want: true},
 		"ShortSpelling":      {reason: "A short name means the same image", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "peaceiris/mdbook", want: true},
 		"OldHost":            {reason: "index.docker.io is docker.io", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "index.docker.io/peaceiris/mdbook", want: true},
-		"Library":            {reason: "A name without folder is in library", patterns: []string{"docker.io/library/*"}, image: "mdbook", want: true},
+		"Library":            {reason: "A name without a folder is in library", patterns: []string{"docker.io/library/*"}, image: "mdbook", want: true},
 		"LibraryIsNotOthers": {reason: "A name without a folder is not in another folder", patterns: []string{"docker.io/peaceiris/*"}, image: "mdbook", want: false},
 		"HostWithPort":       {reason: "A host with a port is another host", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "docker.io:443/peaceiris/mdbook", want: false},
 		"UpperCaseHost":      {reason: "A host in upper case is another host", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "DOCKER.IO/peaceiris/mdbook", want: false},
@@ -32,9 +32,9 @@ func TestAllowed(t *testing.T) {
 		"StarNotHost":        {reason: "A star does not match a host in front of the name", patterns: []string{"*/peaceiris/mdbook"}, image: "evil.example/x/peaceiris/mdbook", want: false},
 		"StarHost":           {reason: "A star can replace a host", patterns: []string{"*.example.com/mdbook"}, image: "eu.example.com/mdbook", want: true},
 		"Suffix":             {reason: "A pattern does not match a longer name", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "peaceiris/mdbook-evil", want: false},
-		"NoTagAnyTag":        {reason: "Without tag any tag is allowed", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "peaceiris/mdbook:v9", want: true},
-		"NoTagAnyDigest":     {reason: "Without tag any digest is allowed", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "peaceiris/mdbook" + digest, want: true},
-		"TagOther":           {reason: "With a tag no other tag is allowed", patterns: []string{"docker.io/peaceiris/mdbook:v1"}, image: "peaceiris/mdbook:v2", want: false},
+		"NoTagAnyTag":        {reason: "Without a tag, any tag is allowed", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "peaceiris/mdbook:v9", want: true},
+		"NoTagAnyDigest":     {reason: "Without a tag, any digest is allowed", patterns: []string{"docker.io/peaceiris/mdbook"}, image: "peaceiris/mdbook" + digest, want: true},
+		"TagOther":           {reason: "With a tag, no other tag is allowed", patterns: []string{"docker.io/peaceiris/mdbook:v1"}, image: "peaceiris/mdbook:v2", want: false},
 		"TagNone":            {reason: "No tag means latest", patterns: []string{"docker.io/peaceiris/mdbook:v1"}, image: "peaceiris/mdbook", want: false},
 		"TagLatest":          {reason: "No tag means latest", patterns: []string{"docker.io/peaceiris/mdbook:latest"}, image: "peaceiris/mdbook", want: true},
 		"Pinned":             {reason: "The tag of a pattern with a digest is ignored", patterns: []string{"docker.io/peaceiris/mdbook:v1" + digest}, image: "peaceiris/mdbook:v1" + digest, want: true},
@@ -108,13 +108,13 @@ func TestValidatePattern(t *testing.T) {
 		"IPv6":          {reason: "A host can be an IPv6 address", pattern: "[fd00::1]:5000/books/*"},
 		"PartOfAnyHost": {reason: "registry* would match registries that the author did not mean", pattern: "registry*/mdbook", want: partial + "docker.io/registry*/mdbook"},
 		"Short":         {reason: "A short name is expanded before it is compared", pattern: "peaceiris/mdbook:v1", want: partial + "docker.io/peaceiris/mdbook:v1"},
-		"NoHost":        {reason: "A first part without dot, port or localhost is not a host", pattern: "xyz/*", want: partial + "docker.io/xyz/*"},
-		"Library":       {reason: "A name without folder is in library", pattern: "mdbook", want: partial + "docker.io/library/mdbook"},
+		"NoHost":        {reason: "A first part is not a host if it has no dot or port and is not localhost", pattern: "xyz/*", want: partial + "docker.io/xyz/*"},
+		"Library":       {reason: "A name without a folder is in library", pattern: "mdbook", want: partial + "docker.io/library/mdbook"},
 		"AnyOfLibrary":  {reason: "A star alone matches a name in library", pattern: "*", want: partial + "docker.io/library/*"},
-		"ImpliedFolder": {reason: "A name of docker.io without folder is in library", pattern: "docker.io/mdbook@*", want: partial + "docker.io/library/mdbook@*"},
+		"ImpliedFolder": {reason: "A name of docker.io without a folder is in library", pattern: "docker.io/mdbook@*", want: partial + "docker.io/library/mdbook@*"},
 		"AnyImplied":    {reason: "docker.io/* would match nothing, because names of docker.io have a folder", pattern: "docker.io/*", want: partial + "docker.io/library/*"},
 		"OldHost":       {reason: "index.docker.io is read as docker.io", pattern: "index.docker.io/a/b", want: partial + "docker.io/a/b"},
-		"OldHostAlone":  {reason: "A name of index.docker.io without folder is in library", pattern: "index.docker.io/a", want: partial + "docker.io/library/a"},
+		"OldHostAlone":  {reason: "A name of index.docker.io without a folder is in library", pattern: "index.docker.io/a", want: partial + "docker.io/library/a"},
 		"Nothing":       {reason: "A pattern is not empty", pattern: "", want: none},
 		"UpperCase":     {reason: "A name is in lower case", pattern: "docker.io/A/b", want: none},
 		"Class":         {reason: "A star is the only wildcard", pattern: "docker.io/a/[b-c]", want: none},
@@ -138,8 +138,8 @@ func TestValidatePattern(t *testing.T) {
 }
 
 // TestRegistryOfPattern generates random patterns, and images for them. A valid pattern
-// must match no image of another registry, and a message that shows how to write a
-// pattern must show valid ones.
+// must match no image of another registry. A message that shows how to write a pattern
+// must show only valid patterns.
 func TestRegistryOfPattern(t *testing.T) {
 	pieces := []string{
 		"*", "*", "*.", ".*", ":*", ":5000", "docker.io", "index.docker.io", "example.com", "evil", ".evil.example", "eu.", "10.0.0.", "1", "localhost",

@@ -19,7 +19,7 @@ type verdict struct {
 	ttl    time.Duration
 }
 
-// A readiness shows by its key whether each composed resource is ready.
+// A readiness maps the key of each composed resource to whether the resource is ready.
 type readiness map[string]bool
 
 // all returns whether every composed resource is ready.

@@ -196,7 +196,7 @@ func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 }
 
 // waits returns whether a request lacks a ConfigMap that the spec names, or has
-// something else in its place. Crossplane sends it with the next call.
+// something else in its place. Crossplane sends the ConfigMap with the next call.
 func waits(req *fnv1.RunFunctionRequest) bool {
 	return slices.ContainsFunc(namedConfigMaps(req), func(name string) bool {
 		resources, sent := req.GetRequiredResources()["configmap/"+name]
@@ -308,8 +308,8 @@ func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 }
 
 // lawTexts checks law 3 for the ConfigMaps: the Input sets whether they are immutable,
-// the pods read the one with the text of the spec, and another one has its observed
-// data.
+// the pods read the ConfigMap with the text of the spec, and at most one other ConfigMap
+// is kept with its observed data.
 func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -365,7 +365,7 @@ func lawKubernetes(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunc
 		b := lawDecodes(t, key, desired, into)
 		// Decoding YAML takes a second for a large book.
 		if len(b) < 64<<10 && !reflect.DeepEqual(sent(t, desired.AsMap())["data"], desired.AsMap()["data"]) {
-			t.Errorf("law 7: the API server reads another %s", key)
+			t.Errorf("law 7: the API server reads other data in %s", key)
 		}
 		if _, ok := desired.GetFields()["status"]; ok {
 			t.Errorf("law 4: %s has a status", key)
@@ -588,7 +588,7 @@ func lawShared(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunction
 			for _, kind := range []string{"data", "binaryData"} {
 				for key, value := range r.GetResource().GetFields()[kind].GetStructValue().GetFields() {
 					if _, text := value.GetKind().(*structpb.Value_StringValue); !text {
-						continue // The API server has only strings.
+						continue // A ConfigMap in the API server has only strings.
 					}
 					files++
 					path := strings.TrimPrefix(from.GetStructValue().GetFields()["path"].GetStringValue()+"/"+key, "/")
@@ -621,7 +621,7 @@ func volumeOf(t testing.TB, rsp *fnv1.RunFunctionResponse) corev1.VolumeSource {
 }
 
 // fileOf returns what a pod reads in a file of the book, and whether the file exists. A
-// volume with items has only those.
+// volume with items has only the files of these items.
 func fileOf(t testing.TB, rsp *fnv1.RunFunctionResponse, name string) (string, bool) {
 	var items []corev1.KeyToPath
 	switch v := volumeOf(t, rsp); {
@@ -670,7 +670,7 @@ func lawAgree(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	ready := true
 	for _, key := range composedIn(rsp) {
 		if req.GetDesired().GetResources()[key] != nil && key != textOf(rsp) {
-			continue // It belongs to another function, and our resources do not use the key.
+			continue // Another function desires the resource, and our resources do not use its key.
 		}
 		r := rsp.GetDesired().GetResources()[key].GetReady()
 		if r == fnv1.Ready_READY_UNSPECIFIED {
@@ -750,9 +750,9 @@ func isOurGroup(req *fnv1.RunFunctionRequest) bool {
 	return strings.HasPrefix(observedXR(req)["apiVersion"].GetStringValue(), "markdownview.fn.crossplane.io/")
 }
 
-// lawRequirements checks a part of law 8: every response requires the schema of an XR
-// unless the Input lists its status fields, and the ConfigMaps that the spec names, in
-// the namespace of the pods.
+// lawRequirements checks a part of law 8: every response requires the ConfigMaps that the
+// spec names, in the namespace of the pods. It also requires the schema of an XR of another
+// group, unless the Input lists the status fields.
 func lawRequirements(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 

@@ -83,8 +83,8 @@ func (p *phase) add(rsp *fnv1.RunFunctionResponse) {
 	p.status = append(p.status, rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()["status"].GetStringValue())
 }
 
-// check fails the test if a state flapped. A state can return only at the end, and
-// Ready turns true at most once.
+// check fails the test if a state flapped. Only the first state can return, and only at
+// the end. Ready turns true at most once.
 func (p *phase) check(t testing.TB) {
 	t.Helper()
 
@@ -203,7 +203,7 @@ func TestLife(t *testing.T) {
 			name: "replicas removed from the spec",
 			change: func() {
 				c.edit(func(spec object) { delete(spec, "replicas") })
-				// Nobody owns the field any more: server-side apply removes it, and the
+				// After that, nobody owns the field: server-side apply removes it, and an
 				// autoscaler sets it.
 				c.reconcile()
 				c.scale(3)

@@ -196,8 +196,8 @@ func (o *observedDeployment) ready(d *desired) bool {
 }
 
 // serves returns whether pods of the current spec serve, and no pods of an earlier spec
-// exist. Pods that are missing or unavailable are no sign of a rollout: it may have
-// completed between two calls.
+// exist. It does not require every pod to be available: the rollout may have completed,
+// and then lost a pod, between two calls.
 func (o *observedDeployment) serves() bool {
 	return o.caughtUp() && o.Status.UpdatedReplicas == o.Status.Replicas && (o.serving() || o.replicas() == 0)
 }

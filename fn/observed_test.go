@@ -63,7 +63,7 @@ func TestDeploymentReady(t *testing.T) {
 			observed: `{metadata: {generation: 4}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
 		"OtherRevision": {
-			reason:   "The pods run another revision than the desired one",
+			reason:   "The pods do not run the desired revision",
 			replicas: ptr.To[int32](2),
 			observed: `{metadata: {generation: 3}, spec: {replicas: 2, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: other}}}}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
@@ -112,7 +112,7 @@ func TestDeploymentReady(t *testing.T) {
 			observed: `{metadata: {generation: 3, deletionTimestamp: "2026-01-02T03:04:05Z"}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
 		},
 		"Negative": {
-			reason:   "A number of replicas is never negative",
+			reason:   "A Deployment cannot have a negative number of replicas",
 			observed: `{spec: {replicas: -1, ` + revision + `}, status: {replicas: -1, updatedReplicas: -1, availableReplicas: -1}}`,
 		},
 		"NotAvailable": {
@@ -180,7 +180,7 @@ func TestServiceReady(t *testing.T) {
 	}{
 		"Absent":              {reason: "A Service that does not exist is not ready", kind: "ClusterIP"},
 		"ClusterIP":           {reason: "The Service has its address", kind: "ClusterIP", observed: `{spec: {clusterIP: 10.0.0.1}}`, want: true},
-		"Headless":            {reason: "None counts as an address", kind: "ClusterIP", observed: `{spec: {clusterIP: None}}`, want: true},
+		"Headless":            {reason: "The value None counts as an address", kind: "ClusterIP", observed: `{spec: {clusterIP: None}}`, want: true},
 		"Deleted":             {reason: "The resource is being deleted", kind: "ClusterIP", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, spec: {clusterIP: 10.0.0.1}}`},
 		"NoAddress":           {reason: "The Service has no address yet", kind: "ClusterIP", observed: `{spec: {}}`},
 		"NodePort":            {reason: "A Service of type NodePort needs only its cluster IP", kind: "NodePort", observed: `{spec: {clusterIP: 10.0.0.1}}`, want: true},

@@ -28,7 +28,7 @@ func TestOddRequests(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		change func(t *testing.T, req *fnv1.RunFunctionRequest)
-		// error is part of the message of the fatal result. Empty means none.
+		// error is part of the message of the fatal result. It is empty if there is none.
 		error string
 	}{
 		"Untouched":        {reason: "The unchanged request is valid", change: func(*testing.T, *fnv1.RunFunctionRequest) {}},

@@ -15,10 +15,10 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
-// A pair of settings, in the order of the alphabet.
+// A pair is two settings, in alphabetical order.
 type pair [2]string
 
-// exclusive are the settings that make no sense together.
+// exclusive has the pairs of settings that cannot be combined.
 var exclusive = map[pair]struct{ spec, input, want string }{
 	{"input.ingress", "input.route"}: {
 		input: `{ingress: {host: "{name}.example.com"}, route: {host: "{name}.example.com", parentRefs: [{name: public}]}}`,
@@ -50,9 +50,8 @@ var exclusive = map[pair]struct{ spec, input, want string }{
 	},
 }
 
-// TestPairs is part of law 4: valid requests are not rejected. Each two settings that make
-// sense together are in one of them, so that the laws and the fuzz targets, which draw from
-// the same samples, are about both.
+// TestPairs checks a part of law 4: valid requests are not rejected. Every two settings that
+// can be combined occur together in a sample. The fuzz targets use the same samples.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 
@@ -72,12 +71,12 @@ func TestPairs(t *testing.T) {
 	}
 	for _, p := range pairsOf(everySetting(t)) {
 		if _, never := exclusive[p]; never == (generated[p] > 0) {
-			t.Errorf("%s and %s: in %d valid samples", p[0], p[1], generated[p])
+			t.Errorf("%s and %s: together in %d valid samples", p[0], p[1], generated[p])
 		}
 	}
 }
 
-// TestExclusive checks that settings that make no sense together are rejected.
+// TestExclusive checks that each pair in exclusive is rejected.
 func TestExclusive(t *testing.T) {
 	t.Parallel()
 
@@ -99,8 +98,8 @@ func TestExclusive(t *testing.T) {
 	}
 }
 
-// pairsOf returns the pairs of settings in a spec and an Input. The kinds of sources and
-// of templates are settings of their own.
+// pairsOf returns the pairs of settings in a spec and an Input. Each kind of source and of
+// template is a setting of its own.
 func pairsOf(spec, input object) []pair {
 	set := map[string]bool{}
 	for name, value := range spec {
@@ -132,7 +131,7 @@ func pairsOf(spec, input object) []pair {
 	return pairs
 }
 
-// everySetting returns a spec and an Input with all fields that there are.
+// everySetting returns a spec and an Input with every field.
 func everySetting(t *testing.T) (spec, input object) {
 	t.Helper()
 

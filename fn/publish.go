@@ -237,8 +237,8 @@ func (o *observedRoute) rejected() string {
 	return ""
 }
 
-// state returns whether a Gateway has accepted a generation of a route, and if it
-// rejected it, why.
+// state returns whether a Gateway has accepted a generation of a route, and why, if the
+// Gateway has rejected it.
 func (p observedParent) state(generation int64) (accepted bool, why string) {
 	for _, c := range p.Conditions {
 		switch {
@@ -253,7 +253,7 @@ func (p observedParent) state(generation int64) (accepted bool, why string) {
 	return accepted, ""
 }
 
-// isParent returns whether theirs is the parent ours. A controller may add the
+// isParent returns whether ours and theirs are the same parent. A controller may add the
 // namespace, which defaults to that of the route.
 func isParent(v view, ours, theirs v1beta1.ParentRef) bool {
 	ours.Namespace = cmp.Or(ours.Namespace, v.namespace())
@@ -291,7 +291,7 @@ func (v view) validateSecret() field.ErrorList {
 func (v view) validateHost() field.ErrorList {
 	pattern, public := v.hostPattern()
 	if v.Spec.Host == "" && (!public || pattern == "" && len(v.input.AllowedHosts) == 0) {
-		return nil // An error of the Input, or none.
+		return nil // If there is an error, it is in the Input.
 	}
 	at := field.NewPath("spec", "host")
 	switch host := v.Spec.Host; {
@@ -299,7 +299,7 @@ func (v view) validateHost() field.ErrorList {
 		return field.ErrorList{field.Required(at, choice("a host", v.input.AllowedHosts))}
 	case host == "":
 		if example := (view{xr: exampleXR()}); !isHost(example.expand(pattern)) || isHost(v.expand(pattern)) {
-			return nil // An error of the Input, or none.
+			return nil // If there is an error, it is in the Input.
 		}
 
 		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), short(v.Metadata.Name), "is too long for a host name: "+

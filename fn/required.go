@@ -15,8 +15,8 @@ import (
 // another namespace would let users read ConfigMaps that they have no permission to
 // read.
 //
-// Crossplane calls the function again with what a response requires, and sends it with
-// the first call of later reconciles. Since v2.4 it also watches it:
+// Crossplane calls the function again with the resources that a response requires, and
+// sends them with the first call of later reconciles. Since v2.4 it also watches them:
 // https://github.com/crossplane/crossplane/blob/v2.4.0/internal/xfn/required_resources.go
 const (
 	requirementsResources = 2
@@ -29,8 +29,8 @@ const (
 	capabilityResources = 2
 )
 
-// readSent reads the ConfigMaps that Crossplane has sent from the required resources of
-// a request. They are encoded entries of a map; the last one with a key counts.
+// readSent reads from the required resources of a request the ConfigMaps that Crossplane
+// has sent. The resources are encoded entries of a map; the last one with a key counts.
 func (req *request) readSent(resources [][]byte) error {
 	required := req.view.required()
 	if len(required) == 0 {
@@ -68,10 +68,9 @@ type requiredConfigMap struct {
 }
 
 // configMapIn returns the ConfigMap with a name in the encoded Resources of an entry,
-// or nil if it does not exist. It was not sent if the entry holds something else, which
-// the Composition required under the same name: Crossplane replaces that when it calls
-// again. A ConfigMap that cannot be read is a problem: the pods would mount it all the
-// same.
+// or nil if it does not exist. Crossplane has not sent it if the entry holds something else
+// that the Composition required under the same name, which the next call replaces.
+// A ConfigMap that cannot be read is a problem, because the pods would mount it anyway.
 func (req *request) configMapIn(e wire.Entry, name string) (configMap *observedConfigMap, sent bool, err error) {
 	sent = true
 	for f, err := range wire.Fields(e.Value) {

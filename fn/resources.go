@@ -14,7 +14,7 @@ import (
 // containerResources returns the requests and limits of the mdBook container. Each
 // value is that of the first layer that sets it: the XR, the Input, our defaults. If a
 // request is above its limit, the value of the later layer is adjusted, so that no
-// default contradicts what was requested.
+// default contradicts a requested value.
 func (v view) containerResources() (requests, limits corev1.ResourceList) {
 	if v.Spec.Resources.Requests == nil && v.Spec.Resources.Limits == nil && v.input.Resources == nil {
 		defaults := defaultResources()

@@ -20,7 +20,7 @@ const annotationRevision = "markdownview.fn.crossplane.io/revision"
 // The hash need not be cryptographic: only the author of a book could make two texts
 // with the same hash. SHA-256 of a large book would take a fifth of the time of a call.
 //
-// It includes whether SUMMARY.md is generated: compose reuses a SUMMARY.md of the same
+// The hash includes whether SUMMARY.md is generated: compose reuses a SUMMARY.md of the same
 // revision, and must not reuse one that somebody wrote.
 func revision(cm *composedConfigMap, generated bool, shared []sharedFiles, template podTemplate) string {
 	type content struct {

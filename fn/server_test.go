@@ -90,14 +90,14 @@ func TestValidateServer(t *testing.T) {
 		listen string
 		want   string
 	}{
-		"Listen":   {reason: "mdBook does not listen with a web server", listen: "::", want: "input.server: Forbidden: listenAddress has no effect on a web server"},
+		"Listen":   {reason: "With a web server, mdBook does not listen", listen: "::", want: "input.server: Forbidden: listenAddress has no effect on a web server"},
 		"Image":    {reason: "An image must be a reference", server: v1beta1.Server{Image: "No Image"}, want: "input.server.image: Invalid value"},
 		"Port":     {reason: "A port must be at most 65535", server: v1beta1.Server{Port: 65536}, want: "input.server.port: Invalid value: 65536: must be between 1 and 65535, inclusive"},
 		"Relative": {reason: "A mount needs a full path", server: v1beta1.Server{DocumentRoot: "html"}, want: "input.server.documentRoot: Invalid value: \"html\": must be the full path of a directory"},
 		"Root":     {reason: "The book would hide the file system of the image", server: v1beta1.Server{DocumentRoot: "/"}, want: "input.server.documentRoot: Invalid value"},
 		"Parent":   {reason: "A path must not have \"..\"", server: v1beta1.Server{DocumentRoot: "/srv/../tmp"}, want: "input.server.documentRoot: Invalid value"},
 		"Colon":    {reason: "Kubernetes rejects a colon", server: v1beta1.Server{DocumentRoot: "/a:b"}, want: "input.server.documentRoot: Invalid value"},
-		"Temp":     {reason: "Two volumes cannot have one path", server: v1beta1.Server{DocumentRoot: "/tmp"}, want: "input.server.documentRoot: Invalid value: \"/tmp\": is where the server writes temporary files"},
+		"Temp":     {reason: "Two volumes cannot have the same path", server: v1beta1.Server{DocumentRoot: "/tmp"}, want: "input.server.documentRoot: Invalid value: \"/tmp\": is where the server writes temporary files"},
 		"Args":     {reason: "An argument of a process cannot have NUL", server: v1beta1.Server{Args: []string{"ok", "\x00"}}, want: "input.server.args[1]: Invalid value: has a control character"},
 		"Command":  {reason: "The API server would change a control character", server: v1beta1.Server{Command: []string{"\u0085"}}, want: "input.server.command[0]: Invalid value: has a control character"},
 		"Resources": {
@@ -125,7 +125,7 @@ func TestServerTemplates(t *testing.T) {
 		template string
 		want     string
 	}{
-		"Sidecar":    {reason: "mdBook is an init container with a web server", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: with input.server, mdBook runs in an init container: move this to initContainers"},
+		"Sidecar":    {reason: "With a web server, mdBook runs in an init container", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: with input.server, mdBook runs in an init container: move this to initContainers"},
 		"NoServer":   {reason: "The pod needs the web server", template: `{containers: [{name: server, $patch: delete}, {name: x, image: other}]}`, want: "containers: Required value: a template cannot remove the container server or its image"},
 		"NoPort":     {reason: "The Service needs the port", template: `{containers: [{name: server, ports: [{containerPort: 8080, $patch: delete}], startupProbe: null, readinessProbe: null, livenessProbe: null}]}`, want: "containers[server].ports: Required value: the Service needs the port named http: keep it"},
 		"NoBuilder":  {reason: "The pod needs mdBook", template: `{initContainers: [{name: mdbook, $patch: delete}]}`, want: "initContainers: Required value: a template cannot remove the container mdbook or its image"},

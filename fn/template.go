@@ -121,7 +121,7 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 }
 
 // validateText returns an error for every text that would not arrive unchanged. The API
-// server would reject it without its path.
+// server would reject such a text without naming its path.
 func validateText(v any, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch v := v.(type) {

@@ -215,8 +215,8 @@ func TestURL(t *testing.T) {
 	}{
 		"None":  {reason: "Port 80 is omitted from the URL", service: `{}`, want: "http://viewer-sample.default.svc"},
 		"Port":  {reason: "Another port is part of the URL", service: `{spec: {ports: [{$patch: replace}, {name: http, port: 8080, targetPort: http}]}}`, want: "http://viewer-sample.default.svc:8080"},
-		"Other": {reason: "The book has the port named http", service: `{spec: {ports: [{name: metrics, port: 9090}]}}`, want: "http://viewer-sample.default.svc"},
-		"First": {reason: "Without a port named http, the book has the first port", service: `{spec: {ports: [{$patch: replace}, {name: web, port: 81}, {name: more, port: 82}]}}`, want: "http://viewer-sample.default.svc:81"},
+		"Other": {reason: "The port named http serves the book", service: `{spec: {ports: [{name: metrics, port: 9090}]}}`, want: "http://viewer-sample.default.svc"},
+		"First": {reason: "Without a port named http, the first port serves the book", service: `{spec: {ports: [{$patch: replace}, {name: web, port: 81}, {name: more, port: 82}]}}`, want: "http://viewer-sample.default.svc:81"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

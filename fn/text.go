@@ -17,7 +17,7 @@ func line(text string) string {
 	return lineOf(text, 1000)
 }
 
-// lineOf is line with another maximum length. It does not change its own result.
+// lineOf is line with another maximum length. It returns its own results unchanged.
 func lineOf(text string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) {

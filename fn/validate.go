@@ -16,7 +16,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
-// The rules for a MarkdownView. The XRD has the same rules with the same messages, so
+// The rules for a MarkdownView. The XRD has the same rules, most with the same messages, so
 // that the API server rejects most errors. The function checks them again, because it
 // also serves XRDs of other authors, and because CEL cannot express all of them.
 const (
@@ -42,8 +42,8 @@ func validate(req request) problems {
 	unusable := req.unusableSources()
 	p = append(p, unusable...)
 	if len(p) > 0 && len(unusable) == 0 && !v.waits() && v.input.Templates.ConfigMap == nil && len(v.Spec.validateFiles(field.NewPath("spec"))) == 0 {
-		// Without other problems, compose finds them, together with those of a
-		// template.
+		// If there are no other problems, compose finds those of the book, together with
+		// those of a template.
 		f := filesOf(v, &corev1.ConfigMap{})
 		if f.generatesSummary() {
 			f.setSummary(book.Summary(f.book()))

@@ -195,7 +195,7 @@ func TestValidateFiles(t *testing.T) {
 		"Most":       {reason: "All texts together can be as large as a ConfigMap", spec: spec{Markdowns: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbb"}}},
 		"OneMore":    {reason: "One byte more does not fit into a ConfigMap", spec: spec{Markdowns: map[string]string{"SUMMARY.md": strings.Repeat("a", 1<<20-3), "b.md": "bbbb"}}, want: []string{tooLarge}},
 		"Bytes":      {reason: "Bytes are counted, not characters as in CEL", spec: spec{Markdowns: map[string]string{"SUMMARY.md": strings.Repeat("ペ", 1<<19)}}, want: []string{tooLarge}},
-		"TooMany":    {reason: "mdBook is slow with very many files", spec: spec{Markdowns: many(1001)}, want: []string{"spec.markdowns: Too many: 1001: must have at most 1000 items"}},
+		"TooMany":    {reason: "mdBook is slow with many files", spec: spec{Markdowns: many(1001)}, want: []string{"spec.markdowns: Too many: 1001: must have at most 1000 items"}},
 		"MostMany":   {reason: "1000 files are valid", spec: spec{Markdowns: many(1000)}},
 		"Together":   {reason: "Both texts and binaries count as files", spec: spec{Markdowns: many(999), Binaries: map[string]string{"a.png": "", "b.png": ""}}, want: []string{"spec.binaries: Forbidden: spec.markdowns and spec.binaries together have 1001 files, and a book has at most 1000: split the book"}},
 		"Binaries":   {reason: "Binaries count without base64", spec: spec{Markdowns: map[string]string{"SUMMARY.md": "a"}, Binaries: map[string]string{"a.png": strings.Repeat("AAAA", most)}}},
@@ -275,7 +275,7 @@ func TestXRD(t *testing.T) {
 			"selector": "string", "observedGeneration": "integer", "url": "string",
 		}
 		if diff := cmp.Diff(want, declared(schema, "status")); diff != "" {
-			t.Errorf("status in the XRD, without which Crossplane cannot apply it: -want, +got:\n%s", diff)
+			t.Errorf("status fields in the XRD: Crossplane can apply only these: -want, +got:\n%s", diff)
 		}
 		d, _ := compose(settledView(), observed{})
 		got := map[string]string{}
@@ -283,7 +283,7 @@ func TestXRD(t *testing.T) {
 			got[string(name)] = goType(reflect.TypeOf(value))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("status that the function writes: -want, +got:\n%s", diff)
+			t.Errorf("status fields that the function writes: -want, +got:\n%s", diff)
 		}
 	})
 

@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 			want:   want{"markdowns-1st", "viewer-1st", "1st"},
 		},
 		"LongestUnaltered": {
-			reason: "With viewer-, 56 characters are 63, the maximum for a Service",
+			reason: "With the prefix viewer-, a name of 56 characters has 63, the maximum for a Service",
 			name:   strings.Repeat("a", 56),
 			want:   want{"markdowns-" + strings.Repeat("a", 56), "viewer-" + strings.Repeat("a", 56), strings.Repeat("a", 56)},
 		},
@@ -62,7 +62,7 @@ func TestNames(t *testing.T) {
 			},
 		},
 		"Dots": {
-			reason: "A Service cannot have dots, so all three resources get an altered name",
+			reason: "A Service cannot have dots, so the names of all three resources are altered",
 			name:   "team.guide",
 			want:   want{"markdowns--team-guide-23b65c5bdb", "viewer--team-guide-23b65c5bdb", "team.guide"},
 		},

@@ -118,7 +118,7 @@ func mounted(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) map[st
 	return all
 }
 
-// run calls the function, and calls it again if it requires ConfigMaps. They are in the
+// run calls the function, and calls it again if it requires ConfigMaps, which are in the
 // file of the MarkdownView.
 func run(req *fnv1.RunFunctionRequest, file string) (*fnv1.RunFunctionResponse, error) {
 	f := fn.New(logging.NewNopLogger(), 0)

@@ -99,8 +99,8 @@ func (b *book) add(v corev1.Volume, configMaps map[string]map[string][]byte) err
 	return nil
 }
 
-// write replaces the folder src in dir. It is a symbolic link that changes at once,
-// because mdBook checks it every second and must not find an incomplete book.
+// write replaces the folder src in dir. src is a symbolic link that changes at once,
+// because mdBook checks src every second and must not find an incomplete book.
 func (b *book) write(dir string) error {
 	files, err := os.MkdirTemp(dir, "files-")
 	if err != nil {

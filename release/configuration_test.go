@@ -56,8 +56,8 @@ func TestConfigurationOfRelease(t *testing.T) {
 	}
 }
 
-// TestConfigurationNeedsSemanticVersion checks that another version is an error:
-// Crossplane could not resolve it.
+// TestConfigurationNeedsSemanticVersion checks that a version that is not semantic is an
+// error: Crossplane could not resolve it.
 func TestConfigurationNeedsSemanticVersion(t *testing.T) {
 	c := configurationCmd{Registry: "registry.example.com/team", Version: "latest", Source: configurationSources, Target: t.TempDir()}
 	got := ""

@@ -1,6 +1,6 @@
-// Command release builds images, configurations and SBOMs for a release. It has the
-// steps between a binary and a package in a registry that neither the Go tool nor the
-// Crossplane CLI has.
+// Command release builds images, configurations and SBOMs for a release. It does the steps
+// between a binary and a package in a registry for which neither the Go tool nor the
+// Crossplane CLI has a command.
 package main
 
 import (

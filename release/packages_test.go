@@ -103,7 +103,7 @@ func objects(t *testing.T, packageYAML []byte) []string {
 	return got
 }
 
-// TestFunctionPackage checks that a function package is the runtime image with the
+// TestFunctionPackage checks that a function package has the runtime image and the
 // files of a package.
 func TestFunctionPackage(t *testing.T) {
 	dockerfile, err := os.Open("../Dockerfile")

@@ -96,11 +96,11 @@ func TestMaxRecvMessageSize(t *testing.T) {
 		want   string
 	}{
 		"Default": {
-			reason: "A request can have 16 MiB.",
+			reason: "A request can have up to 16 MiB.",
 			size:   16 << 20,
 		},
 		"DefaultExceeded": {
-			reason: "The function rejects a request of one byte more.",
+			reason: "The function rejects a request that is one byte larger.",
 			size:   16<<20 + 1,
 			want:   "(16777217 vs. 16777216)",
 		},
@@ -190,7 +190,7 @@ func TestMemory(t *testing.T) {
 			req:     settled(newRequest("memory", 900<<10)),
 		},
 		"LargestRequests": {
-			reason:  "Requests of the largest size, which other functions of the pipeline fill.",
+			reason:  "Requests of the largest size, filled by other functions of the pipeline.",
 			callers: 16,
 			calls:   40,
 			req:     sized(t, 16<<20),

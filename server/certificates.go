@@ -24,7 +24,7 @@ const (
 // certificates are the key pair of the server and the CA of its clients, in a directory
 // that changes while the server runs.
 //
-// Each handshake reads the files, which is cheap compared with the handshake itself. It
+// Each handshake reads the files, which is cheap compared with the handshake itself. This
 // needs no timer, and no watch, which can break when Kubernetes replaces the ..data
 // symlink. The alternative was grpc-go's pemfile provider: it reads on a timer, does
 // not report a failed first read, and reports later errors only to grpclog, which is
@@ -38,7 +38,7 @@ type certificates struct {
 	failure string
 }
 
-// A keyring is a consistent content of the directory.
+// A keyring holds a consistent version of the files in the directory.
 type keyring struct {
 	files  [3][]byte
 	config *tls.Config

@@ -8,8 +8,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// metrics are the metrics of the server. docs/metrics.md describes each of them, which
-// a test checks.
+// metrics are the metrics of the server. A test checks that docs/metrics.md describes each
+// of them.
 type metrics struct {
 	registry *prometheus.Registry
 	grpc     *grpcprometheus.ServerMetrics

@@ -142,7 +142,7 @@ func exposed(text string) map[string]metric {
 	return rows
 }
 
-// labels returns the names in the braces of a sample. No value has a comma.
+// labels returns the names of the labels of a sample. No value of a label has a comma.
 func labels(sample string) string {
 	var names []string
 	for _, pair := range strings.Split(sample, ",") {

@@ -80,7 +80,7 @@ type times struct {
 	// drain is how long the server keeps serving after SIGTERM, so that clients find
 	// its successor: Crossplane resolves the name again only when a connection closes,
 	// and at most every 30 seconds. It is longer than the 5 seconds for which CoreDNS
-	// caches.
+	// caches a name.
 	drain time.Duration
 
 	// grace is how long running calls can take after that. Together with drain it is

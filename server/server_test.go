@@ -50,7 +50,7 @@ func TestMutualTLS(t *testing.T) {
 			creds:  changed(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }),
 		},
 		"TLS11": {
-			reason:   "The server speaks no older version.",
+			reason:   "The server speaks no older version of TLS.",
 			creds:    changed(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
 			rejected: true,
 		},
@@ -85,8 +85,8 @@ func TestMutualTLS(t *testing.T) {
 	}
 }
 
-// TestNoSessionIsResumed checks that the server resumes no session: it would accept a
-// certificate of an earlier CA.
+// TestNoSessionIsResumed checks that the server resumes no session: otherwise it would
+// accept a client with a certificate of an earlier CA.
 func TestNoSessionIsResumed(t *testing.T) {
 	r := serve(t, echo, times{})
 	client := r.client(t)
@@ -244,7 +244,7 @@ func TestRollingPairFailsNoCall(t *testing.T) {
 	l := startLoad(t, dial(t, "function:///", creds, grpc.WithResolvers(dns)), 8, newRequest("rolling", 10_000))
 	l.more(t, 100)
 
-	// The DNS has a third server while the first one drains.
+	// DNS lists a third server while the first one drains.
 	one.stop()
 	one.log.await(t, "Stopping")
 	three := serveFrom(t, dir, echo, tm)
@@ -254,7 +254,7 @@ func TestRollingPairFailsNoCall(t *testing.T) {
 	}
 	l.more(t, 100)
 
-	// The DNS still has the second server after it has stopped.
+	// DNS still lists the second server after it has stopped.
 	two.stop()
 	if err := <-two.done; err != nil {
 		t.Errorf("run(...) of the second server: %v", err)

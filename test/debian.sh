@@ -32,7 +32,7 @@ apt() {
 if [ ! -d "$root" ]; then
 	command -v apt-get >/dev/null || fail "apt is required"
 	[ -e $keyring ] || fail "the package debian-archive-keyring is required"
-	# The mirror of Debian itself: security updates have other suites.
+	# Use the mirror of Debian itself: that of security updates has other suites.
 	# shellcheck disable=SC2016 # The variables are apt's.
 	mirror=${MIRROR:-$(apt-get indextargets --format '$(SITE) $(LABEL) $(REPO_URI)' 'Created-By: Packages' | awk '$2 == "Debian" { print $3; exit }')}
 	[ "$mirror" ] || fail "apt has no mirror of Debian: run \"apt-get update\", or set MIRROR"

@@ -93,7 +93,8 @@ EOF
 kubectl rollout status deployment/viewer-handbook --timeout=2m
 address=$(kubectl get service viewer-handbook -o jsonpath='{.spec.clusterIP}')
 
-# Writes a line with the names of the ready pods in a loop. Without any, it is empty.
+# Writes a line with the names of the ready pods in a loop. If no pod is ready, the line is
+# empty.
 while :; do
 	kubectl get endpointslices -l kubernetes.io/service-name=viewer-handbook \
 		-o jsonpath='{range .items[*].endpoints[?(@.conditions.ready==true)]}{.targetRef.name} {end}{"\n"}' >>ready || echo >>ready

@@ -60,8 +60,8 @@ render from.yaml $ours/definition.yaml example/from/xr.yaml $ours/composition.ya
 render image.yaml $ours/definition.yaml example/from/image.yaml example/production/composition.yaml
 render platform.yaml $ours/definition.yaml example/platform/xr.yaml example/platform/composition.yaml
 render invalid.txt $ours/definition.yaml example/invalid/xr.yaml example/platform/composition.yaml
-# The part of the OpenAPI schema of the tutorial's XRD from which the function reads
-# which status fields exist.
+# The part of the OpenAPI schema of the tutorial's XRD that shows the function which status
+# fields exist.
 mkdir "$tmp/schemas"
 cat >"$tmp/schemas/view.zoetrope.github.io.json" <<'EOS'
 {"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1"}, "paths": {}, "components": {"schemas": {"io.github.zoetrope.view.v1.MarkdownView": {

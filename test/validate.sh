@@ -3,7 +3,7 @@
 #
 # Checks resources with "crossplane resource validate": Compositions and XRDs against
 # the CRDs of Crossplane, XRs against the XRDs of this repository, Inputs against their
-# CRD, and HTTPRoutes against that of Gateway API. "-" reads them from standard input.
+# CRD, and HTTPRoutes against that of Gateway API. "-" reads resources from standard input.
 # The CLI reads the CRDs of Crossplane from its image. This script puts those of the Go
 # module into the cache of the CLI, so no image is downloaded.
 set -eu

@@ -29,8 +29,7 @@ func Encode(from any) Value {
 	return Value{f.Bytes}
 }
 
-// Map returns the Go struct to which from points as a tree of maps, as its JSON would
-// be.
+// Map returns the Go struct to which from points as a tree of maps, like that of its JSON.
 func Map(from any) map[string]any {
 	var w Writer
 	w.Object(from)

@@ -131,8 +131,8 @@ func withoutNulls(v *structpb.Value) *structpb.Value {
 	}
 }
 
-// FuzzEncode decodes what a Writer writes with the JSON decoder of Kubernetes, and
-// checks that it has all the fields that are set.
+// FuzzEncode decodes the output of a Writer with the JSON decoder of Kubernetes, and checks
+// that it has every field that is set.
 func FuzzEncode(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -164,8 +164,8 @@ func compareEncode[T any](t *testing.T, text []byte) {
 	}
 }
 
-// A document has a field of every kind. For it, encoding/json and a Writer write the
-// same fields.
+// A document has a field of every kind. encoding/json and a Writer write the same fields for
+// a document.
 type document struct {
 	Text     string              `json:"text"`
 	Omitted  string              `json:"omitted,omitempty"`

@@ -31,7 +31,7 @@ type Field struct {
 
 // Text returns the value of a string field. It shares the memory of the message.
 func (f Field) Text() (string, error) {
-	// Validation is the largest part of a call with a large book. On amd64,
+	// Validation takes the largest part of a call with a large book. On amd64,
 	// segmentio/asm is several times faster than the Go library.
 	if !utf8.Valid(f.Bytes) {
 		return "", errUTF8
@@ -84,7 +84,7 @@ func consume(message []byte) (Field, int, error) {
 	return f, tag + n, nil
 }
 
-// Merge returns the encoding of two encoded messages merged.
+// Merge merges two encoded messages.
 func Merge(a, b []byte) []byte {
 	if len(a) == 0 {
 		return b

@@ -118,7 +118,7 @@ func TestMerge(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			// The bytes after a are another field.
+			// The bytes after message a belong to another field.
 			around := []byte(tc.a + "other")
 			if got := Merge(around[:len(tc.a)], []byte(tc.b)); string(got) != tc.want {
 				t.Errorf("\n%s\nMerge(): want %q, got %q", tc.reason, tc.want, got)
@@ -158,9 +158,9 @@ func TestObjectIn(t *testing.T) {
 	}
 }
 
-// TestText checks at every position of a text of each length that it is accepted if
-// and only if the Go library considers it valid UTF-8. The length and the position
-// decide how the text is checked.
+// TestText changes a bit at every position of texts of every length. Text must accept the
+// result if and only if the Go library considers it valid UTF-8. The length and the
+// position decide how Text checks it.
 func TestText(t *testing.T) {
 	whole := []byte(strings.Repeat("a page, Seite für Seite: 一ページ目 🎉 ", 4))
 	r := rand.New(rand.NewPCG(1, 2))

@@ -44,7 +44,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNothingUnbounded finds fields of both XRDs without a limit.
+// TestNothingUnbounded checks that every field of both XRDs has a limit.
 func TestNothingUnbounded(t *testing.T) {
 	for api, file := range definitions {
 		t.Run(api, func(t *testing.T) {

@@ -260,7 +260,7 @@ func TestAdmittedFileNames(t *testing.T) {
 func checkFileName(t *testing.T, a *api, name string) {
 	t.Helper()
 	if !utf8.ValidString(name) {
-		return // JSON does not support it.
+		return // JSON does not support such a name.
 	}
 	for of, all := range map[string]book.Files{
 		"markdowns": {Markdowns: files(map[string]string{name: "", "SUMMARY.md": files(nil)["SUMMARY.md"]})},

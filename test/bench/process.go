@@ -127,8 +127,8 @@ func (p *process) call(ctx context.Context, rsp *[]byte) error {
 	return nil
 }
 
-// A bytesCodec passes encoded messages through, so that the caller needs little CPU: it
-// shares the CPUs with the measured function.
+// A bytesCodec passes encoded messages through. The caller then needs little CPU, which it
+// shares with the measured function.
 type bytesCodec struct{}
 
 var _ encoding.CodecV2 = bytesCodec{}

@@ -27,7 +27,7 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// generated runs a test with BOOKS random sources, with seeds from SEED on.
+// generated runs a test with BOOKS random sources, whose seeds begin at SEED.
 func generated(t *testing.T, test func(t *testing.T, m mdbook, r *rand.Rand)) {
 	t.Helper()
 	seed := number(t, "SEED", 1)
@@ -71,8 +71,8 @@ func line(r *rand.Rand, next func() string) string {
 	}
 }
 
-// TestGeneratedSummary checks random SUMMARY.md files: mdBook does not serve what Check
-// rejects, and has a page for each chapter of what Check accepts.
+// TestGeneratedSummary checks random SUMMARY.md files: mdBook serves no book that Check
+// rejects. If Check accepts the book, mdBook has a page for each chapter.
 func TestGeneratedSummary(t *testing.T) {
 	t.Parallel()
 	generated(t, func(t *testing.T, m mdbook, r *rand.Rand) {

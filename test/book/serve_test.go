@@ -28,9 +28,9 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/book"
 )
 
-// TestFamilies checks at which addresses the composed container serves: the default
-// serves only IPv4, and "::" serves both families, but does not start on a kernel that
-// was booted without IPv6.
+// TestFamilies checks which IP families the composed container serves: by default only
+// IPv4, and with "::" both families. With "::", mdBook does not start on a kernel that was
+// booted without IPv6.
 func TestFamilies(t *testing.T) {
 	t.Parallel()
 	const ipv4, ipv6 = "127.0.0.2", "::1"
@@ -183,8 +183,8 @@ func disableIPv6(t *testing.T) {
 	}
 }
 
-// withoutIPv6 makes the system call fail that fails on a kernel that was booted with
-// ipv6.disable=1, for the processes that the test starts.
+// withoutIPv6 makes a system call fail for the processes that the test starts: the one
+// that fails on a kernel that was booted with ipv6.disable=1.
 func withoutIPv6(t *testing.T) {
 	t.Helper()
 	const jump, load, ret = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_RET | unix.BPF_K
@@ -239,8 +239,8 @@ func (m mdbook) serve(t *testing.T, pod corev1.PodSpec, files map[string]string)
 	return s
 }
 
-// eventually waits until ok returns true, or until mdBook exits with a text in its log,
-// if log is not empty.
+// eventually waits until ok returns true. If log is not empty, it also returns when mdBook
+// exits with that text in its log.
 func (s server) eventually(t *testing.T, log string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -319,7 +319,7 @@ func size(t *testing.T, dir string) (sum int64) {
 
 // largeBook returns a book of 500 chapters and nearly 1 MiB, always the same.
 //
-// The search index of mdBook is most of its memory. It grows with the number of
+// Most of mdBook's memory is its search index, which grows with the number of
 // different words and with the number of chapters that have each word. So the words are
 // as frequent as in English prose: two of five are stop words, which are not in the
 // index. Of the others, a few are frequent and many occur once, about 7,500 words in

@@ -17,7 +17,7 @@ import (
 )
 
 // Accepted checks that the API server accepts everything that the function composes: it
-// sends many random MarkdownViews, and the resources composed of them with random
+// sends many random MarkdownViews, and the resources composed from them with random
 // Inputs, to the API server as a dry run. The API server must return each text of a
 // ConfigMap as it was sent.
 func Accepted(k *kit) {

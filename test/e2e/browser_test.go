@@ -22,8 +22,8 @@ const dot = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
 // Browser reads a book of 100 pages with a browser. The book has folders, images,
 // Japanese file names and a generated SUMMARY.md. The browser opens chapters from the
-// sidebar and with the arrow, and searches. It writes a screenshot of the first page to
-// the file E2E_PICTURE.
+// sidebar and with the button for the next page, and searches. The test writes a
+// screenshot of the first page to the file that E2E_PICTURE names.
 func Browser(k *kit) {
 	k.needsNode()
 	const name, pages = "runbook", 100
@@ -69,7 +69,7 @@ func Browser(k *kit) {
 	b.until(images)
 
 	const search = `document.querySelector("[id$=search-%s]")`
-	// The button works when the index is loaded.
+	// The button opens the search only after the index is loaded.
 	b.until(fmt.Sprintf(search+`.classList.contains("hidden") ? (`+search+`.click(), false) : true`, "wrapper", "toggle"))
 	b.enter("queue")
 	b.click("[id$=searchresults] a", "When it is slow")
@@ -77,7 +77,7 @@ func Browser(k *kit) {
 	b.until(`document.querySelector("main mark").innerText === "queue"`)
 }
 
-// files returns the text of every file of a folder, by its path there.
+// files returns the text of every file in a folder, by its path in the folder.
 func (k *kit) files(dir string) map[string]any {
 	k.Helper()
 	all, root := map[string]any{}, os.DirFS(dir)
@@ -108,7 +108,7 @@ type browser struct {
 }
 
 // browser starts Debian's Chromium with chroot, so it uses no program, library or font
-// of this machine. The mounts are in a namespace of its own.
+// of this machine. Its mounts are in a namespace of their own.
 func (k *kit) browser() *browser {
 	k.Helper()
 	const script = `mount --rbind /dev "$0/dev"; mount -t proc proc "$0/proc"; mount -t tmpfs tmpfs "$0/tmp"; exec chroot "$0" /usr/lib/chromium/chromium "$@"`
@@ -207,7 +207,7 @@ func (b *browser) evaluate(expression string) (any, error) {
 }
 
 // until waits until an expression is true. If Chromium was interrupted, the page may lack
-// a file: until reloads it.
+// a file, so until reloads the page.
 func (b *browser) until(expression string) {
 	b.Helper()
 	begin := time.Now()
@@ -216,7 +216,7 @@ func (b *browser) until(expression string) {
 		if err == nil && value == true {
 			return nil
 		}
-		// Before that, the page may be about to open another one.
+		// In the first 5 seconds, the page may still be opening another one.
 		if b.interrupted && time.Since(begin) > 5*time.Second {
 			b.interrupted = false
 			_, more := b.call("Page.reload", nil)
@@ -228,8 +228,8 @@ func (b *browser) until(expression string) {
 	})
 }
 
-// click clicks the first element that a selector matches and that contains a text, when
-// there is one.
+// click clicks the first element that a selector matches and that contains a text, as
+// soon as there is one.
 func (b *browser) click(selector, text string) {
 	b.Helper()
 	b.until(fmt.Sprintf(`(e => e ? (e.click(), true) : false)([...document.querySelectorAll(%q)].find(e => e.textContent.includes(%q)))`, selector, text))

@@ -45,7 +45,7 @@ type cluster struct {
 	// loopback is the control plane that the tests have started, or nil.
 	loopback *controlplane.ControlPlane
 
-	// realPods is whether pods run, and are not simulated.
+	// realPods is false if pods are simulated.
 	realPods bool
 
 	kubeconfig string
@@ -55,15 +55,15 @@ type cluster struct {
 	// not fail on a busy machine.
 	patience time.Duration
 
-	// The names of two other functions: one that its Input controls, and
+	// The names of two other functions: the fixture, whose response is in its Input, and
 	// function-auto-ready.
 	fixture   string
 	autoReady string
 }
 
-// start starts a control plane, or connects to the one that E2E_KUBECONFIG names. That
-// must have Crossplane and the packages of this repository, pulled from the registry
-// that an ImageConfig named mirror rewrites to: the tests push more functions there.
+// start starts a control plane, or connects to the cluster of E2E_KUBECONFIG. Such a
+// cluster must have Crossplane, the packages of this repository, and an ImageConfig
+// named mirror: the tests push more functions to the registry that it names.
 func start(t *testing.T) *cluster {
 	t.Helper()
 	log.SetLogger(logr.Discard()) // Otherwise controller-runtime prints a warning.

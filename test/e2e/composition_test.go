@@ -16,7 +16,7 @@ type step struct {
 	input    map[string]any
 }
 
-// ours returns the step that calls function-markdownview, with an Input unless that is
+// ours returns the step that calls function-markdownview, with an Input unless it is
 // nil.
 func ours(input map[string]any) step {
 	if input != nil {

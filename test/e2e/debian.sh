@@ -7,8 +7,8 @@
 #   nginx  a root filesystem with nginx
 #   pause  a root filesystem with busybox, a static program
 #
-# The packages come from the mirror of this machine's apt. With MIRROR=URL, those of the
-# root filesystems come from there, for a machine that is not Debian.
+# The packages come from the mirror of this machine's apt. On a machine that is not Debian,
+# set MIRROR=URL: the packages of the root filesystems then come from that mirror.
 set -eu
 
 fail() {

@@ -18,16 +18,16 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// Server checks that nginx serves a book that mdBook has built, in restricted pods:
-// each file with its media type, within the requested memory, and that a download
-// completes although its pod is deleted.
+// Server checks that nginx serves a book that mdBook has built: from restricted pods,
+// within the requested memory, and each file with its media type. It also checks that a
+// download completes although its pod is deleted.
 func Server(k *kit) {
 	k.needsNode()
 	const name = "static"
 	composition := k.production(nil)
 	k.apply(book(name, composedBy(composition), withRevision("revision-1"), large, func(s map[string]any) {
 		s["binaries"] = map[string]any{"img/dot.gif": dot}
-		// mdBook builds the search index.
+		// mdBook needs memory to build the search index.
 		s["resources"] = map[string]any{"limits": map[string]any{"memory": "1Gi"}}
 	}))
 	k.settle(name)
@@ -54,8 +54,8 @@ func Server(k *kit) {
 }
 
 // completesDownloads checks that, after the only pod of a book is deleted, its server
-// accepts requests for a while, and completes a download after it has stopped accepting
-// requests.
+// accepts requests for a while, and completes a download even after it has stopped
+// accepting requests.
 func (k *kit) completesDownloads(name string) {
 	k.Helper()
 	pod := k.podsOf(name)[0]
@@ -96,10 +96,10 @@ func (k *kit) completesDownloads(name string) {
 	k.settle(name)
 }
 
-// Uninterrupted checks that the readers of a book that is composed as in
-// example/production/composition.yaml get no failed request and no page of two
-// revisions: during ten changes of the text, during a change whose image cannot be
-// pulled while all pods are evicted as in a drain of their node, and during a change of
+// Uninterrupted checks a book that is composed as in
+// example/production/composition.yaml: no request of its readers fails, and no page
+// mixes two revisions. The test changes the text ten times, then sets an image that cannot
+// be pulled and evicts all pods, as a drain of their node does, and then changes the
 // replicas.
 func Uninterrupted(k *kit) {
 	k.needsNode()
@@ -146,7 +146,7 @@ func Uninterrupted(k *kit) {
 }
 
 // allowManyChanges configures Crossplane to allow more changes of a MarkdownView in a
-// minute than by default, until the test ends.
+// minute than it does by default, until the test ends.
 func (k *kit) allowManyChanges() {
 	k.Helper()
 	status := []string{"--namespace=crossplane-system", "rollout", "status", "deployment/crossplane"}
@@ -197,7 +197,7 @@ func LiveReload(k *kit) {
 	report("rollouts that complete before old pods have the new text", readers)
 
 	// A rollout that takes longer: the kubelet updates the files of old pods when it
-	// syncs them, each minute or when a pod changes.
+	// syncs them, once a minute or when a pod changes.
 	for _, name := range names {
 		k.hasPods(name, 2)
 		k.kubectl("rollout", "pause", "deployment", "viewer-"+name)

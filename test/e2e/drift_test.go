@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Drift checks that every field that Crossplane owns because the function desires it is
-// reverted after another client changes it.
+// Drift checks that Crossplane reverts every change that another client makes to a field
+// that the function desires.
 func Drift(k *kit) {
 	const name = "drift"
 	k.apply(book(name))
@@ -40,8 +40,8 @@ func Drift(k *kit) {
 	}
 	k.settle(name)
 
-	// The fields that select the pods of the Deployment are immutable, and a reference
-	// must name an existing item.
+	// The fields that select the pods of the Deployment are immutable, and a volume mount
+	// must name an existing volume. Function others returns no other valid strategy type.
 	want := map[string][]string{
 		"ConfigMap": nil,
 		"Deployment": {
@@ -72,7 +72,7 @@ func (k *kit) unstructuredOf(o client.Object) *unstructured.Unstructured {
 	return u
 }
 
-// DriftOfAll checks that each composed resource that is deleted is created again.
+// DriftOfAll checks that each composed resource is created again after it is deleted.
 func DriftOfAll(k *kit) {
 	names := map[string]string{"ConfigMap": "no-config-map", "Deployment": "no-deployment", "Service": "no-service"}
 	for _, name := range names {
@@ -106,7 +106,7 @@ func DriftOfAll(k *kit) {
 	}
 }
 
-// DriftOfOthers checks that fields that other clients set are kept, also when the
+// DriftOfOthers checks that fields that other clients set are kept, even when the
 // function changes other fields of the same object.
 func DriftOfOthers(k *kit) {
 	const name = "others"

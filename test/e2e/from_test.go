@@ -58,10 +58,10 @@ func (k *kit) notFound(name, configMap string) {
 	})
 }
 
-// FromConfigMap checks that a book can have files of another ConfigMap. A ConfigMap
-// that does not exist is reported, and used when it is created. A change of it starts a
-// rollout. When it is deleted, the composed resources do not change. Then it changes an
-// existing MarkdownView to use the ConfigMap.
+// FromConfigMap checks that a book can have files of another ConfigMap. The MarkdownView
+// reports a ConfigMap that does not exist, and uses it when it is created. A change of
+// the ConfigMap starts a rollout, and its deletion does not change the composed
+// resources. The test also changes an existing MarkdownView to use the ConfigMap.
 func FromConfigMap(k *kit) {
 	const name = "handbook"
 	k.apply(book(name, from(fromConfigMap("guide")), file("SUMMARY.md", "- [Page](page.md)\n- [Guide](guide/a.md)\n")))
@@ -149,7 +149,8 @@ func FromLarge(k *kit) {
 }
 
 // prose returns at least size bytes of text, in which some words are frequent and many
-// are rare, as in a natural language: the search index grows with the number of words.
+// are rare, as in a natural language: the search index grows with the number of different
+// words.
 func prose(r *rand.Rand, size int) string {
 	text := strings.Builder{}
 	for n := 1; text.Len() < size; n++ {
@@ -215,8 +216,9 @@ func (k *kit) bookImage(files map[string]string) v1.Image {
 	return img
 }
 
-// fromPrivateImage shows that the pods pull an image with the imagePullSecrets of the
-// Input, and that without the Secret the command that Degraded names shows why it fails.
+// fromPrivateImage checks that the pods pull an image with the imagePullSecrets of the
+// Input. Without the Secret, the command in the message of Degraded shows why the pull
+// fails.
 func (k *kit) fromPrivateImage() {
 	k.Helper()
 	const name, repository = "private", "registry.example.com/private/book"

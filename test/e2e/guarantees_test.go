@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestGuarantees runs a test for each guarantee. Tests that do not affect others run in
-// parallel. Those that kill, upgrade or measure run one by one after that.
+// parallel. Tests that kill, upgrade or measure run one by one afterwards.
 func TestGuarantees(t *testing.T) {
 	c := start(t)
 

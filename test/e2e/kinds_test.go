@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TutorialsKind checks that the tutorial's own API is composed, with an XRD that has
-// fewer fields than that of the Configuration package.
+// TutorialsKind checks that MarkdownViews of the tutorial's own API are composed, although
+// its XRD has fewer fields than that of the configuration package.
 func TutorialsKind(k *kit) {
 	gvk := schema.GroupVersionKind{Group: "view.zoetrope.github.io", Version: "v1", Kind: "MarkdownView"}
 	for _, u := range k.parse(k.read("../../example/tutorial/definition.yaml")) {
@@ -51,8 +51,8 @@ func TutorialsKind(k *kit) {
 	})
 }
 
-// AutoscaledDeployment checks that the function does not set the replicas of a
-// Deployment if the XR does not set them: its XRD has no default for them.
+// AutoscaledDeployment checks that the function sets no replicas of the Deployment if the
+// XR sets none. Its XRD has no default for replicas.
 func AutoscaledDeployment(k *kit) {
 	const name, idle, handover = "autoscaled", "idle", "handover"
 	gvk := k.variant("Autoscaled", func(xrd *unstructured.Unstructured) {
@@ -95,8 +95,8 @@ func AutoscaledDeployment(k *kit) {
 	}
 	k.kubectl("scale", "deployment", "viewer-"+handover, "--replicas=4")
 
-	// The circuit breaker of Crossplane would open if the Deployment changed too often:
-	// wait for that.
+	// If the Deployment changed too often, the circuit breaker of Crossplane would open:
+	// give it time to do so.
 	k.pause(30 * time.Second)
 	if got := *k.children(handover).deployment.Spec.Replicas; got != 4 {
 		k.Errorf("the Deployment has %d replicas, not 4 as set by kubectl scale", got)
@@ -216,7 +216,7 @@ spec:
 	})
 }
 
-// group returns the API group of the XRDs that a test defines: each test has one,
+// group returns the API group of the XRDs that a test defines: each test has its own,
 // because tests run in parallel.
 func group(k *kit) string { return k.namespace + ".example.org" }
 
@@ -257,8 +257,8 @@ func (k *kit) define(xrd *unstructured.Unstructured) {
 	})
 }
 
-// applyNew applies an object of a kind that was just defined: the API server may not
-// serve it yet.
+// applyNew applies an object of a kind that was just defined. It retries, because the API
+// server may not serve that kind yet.
 func (k *kit) applyNew(u *unstructured.Unstructured) {
 	k.Helper()
 	k.eventually("create "+u.GetKind(), func() error { return k.tryApply(u) })

@@ -24,7 +24,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// The states of a MarkdownView.
+// The values of status.status.
 const (
 	notReady  = "NotReady"
 	available = "Available"
@@ -73,7 +73,7 @@ func (c *cluster) kit(t *testing.T) *kit {
 func (k *kit) needsNode() {
 	k.Helper()
 	if k.loopback == nil || !k.RealNode() {
-		k.Skip("the pods of this cluster cannot be reached: run it with NODE=real")
+		k.Skip("the pods of this cluster cannot be reached: run the test with NODE=real")
 	}
 }
 
@@ -88,8 +88,8 @@ func (k *kit) must(err error) {
 	}
 }
 
-// eventually waits until f returns nil. If it does not, the test fails with the last
-// error.
+// eventually waits until f returns nil. If that takes too long, the test fails with the
+// last error.
 func (k *kit) eventually(what string, f func() error) {
 	k.Helper()
 	k.within(k.patience, what, f)
@@ -178,8 +178,8 @@ func (v *markdownView) is(name string, status metav1.ConditionStatus, reason str
 	return nil
 }
 
-// counts returns an error unless the status has these numbers of pods and of ready
-// pods.
+// counts returns an error unless status.status and the numbers of pods and of ready pods
+// have these values.
 func (v *markdownView) counts(status string, replicas, ready int32) error {
 	if s := v.Status; s.Status != status || s.Replicas != replicas || s.ReadyReplicas != ready {
 		return fmt.Errorf("status is %q with %d pods, %d ready, not %q with %d, %d", s.Status, s.Replicas, s.ReadyReplicas, status, replicas, ready)
@@ -272,8 +272,9 @@ func (k *kit) viewOf(gvk schema.GroupVersionKind, name string) (*markdownView, e
 }
 
 // until waits until a check of a MarkdownView succeeds, and returns that MarkdownView.
-// One check must test everything that is expected at the same time: Crossplane applies
-// the status together with the conditions in its cache, which may be older.
+// A check must test everything that is expected at the same time. Two checks in a row
+// are not enough: when Crossplane writes the status, it also writes the conditions in its
+// cache, which may be older.
 func (k *kit) until(name, what string, check func(*markdownView) error) *markdownView {
 	k.Helper()
 	var v *markdownView

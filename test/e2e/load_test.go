@@ -21,7 +21,7 @@ import (
 func Load(k *kit) {
 	n, kib := k.number("N", 500), k.number("KIB", 0)
 	if k.realPods {
-		n = k.many() // A node cannot run as many pods.
+		n = k.many() // A node cannot run that many pods.
 	}
 	var names []string
 	create := func() {
@@ -114,8 +114,8 @@ func (k *kit) compactedSize() int64 {
 	return size
 }
 
-// withColumn returns a page with the cells in the column of its table that has the same
-// heading, which is added if it is missing. The first cell of a row is its name.
+// withColumn writes the cells into the table of a page, and returns the page. It replaces
+// the column with the same heading, or adds one. The first cell of a row is its name.
 func withColumn(page string, cells map[string]string) (string, error) {
 	lines := strings.Split(page, "\n")
 	column := 0

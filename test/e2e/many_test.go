@@ -48,14 +48,14 @@ func (k *kit) many() int {
 func (k *kit) settleAll(d time.Duration, n int) {
 	k.Helper()
 	k.within(d, fmt.Sprintf("%d MarkdownViews: healthy", n), func() error {
-		// Listing uses CPU on the machine that is measured.
+		// Listing uses CPU of the machine that is measured, so it must be rare.
 		k.pause(max(time.Second, time.Duration(n)*2*time.Millisecond))
 		l := listOf(kind)
 		if err := k.List(k.Context(), l, client.InNamespace(k.namespace)); err != nil {
 			return err
 		}
 		if len(l.Items) != n {
-			return fmt.Errorf("there are %d", len(l.Items))
+			return fmt.Errorf("there are %d MarkdownViews", len(l.Items))
 		}
 		var errs []error
 		for i := range l.Items {

@@ -138,7 +138,7 @@ func (k *kit) eventsOf(reason string) []corev1.Event {
 	return slices.DeleteFunc(l.Items, func(e corev1.Event) bool { return e.Reason != reason })
 }
 
-// Drain checks that changes complete if their node is drained during the rollout, and
+// Drain checks that a change completes if the node is drained during the rollout, and
 // that the old text is still served if the change is broken.
 func Drain(k *kit) {
 	k.needsNode()

@@ -14,7 +14,7 @@ import (
 )
 
 // owned returns the fields of an object that Crossplane owns because the function
-// desires them, from managedFields.
+// desires them, according to managedFields.
 func owned(u *unstructured.Unstructured) ([]fieldpath.Path, error) {
 	var paths []fieldpath.Path
 	for _, m := range u.GetManagedFields() {
@@ -121,9 +121,9 @@ type edit struct {
 	was  any
 }
 
-// changeOwned changes, as another client, every field of an object that Crossplane
-// owns, except those that the API server does not let a client change, which it returns
-// as fixed.
+// changeOwned changes every field of an object that Crossplane owns, as another client.
+// It returns these edits as changed, and as fixed the fields that the API server does not
+// let a client change.
 func (k *kit) changeOwned(u *unstructured.Unstructured) (changed []edit, fixed []string) {
 	k.Helper()
 	paths, err := owned(u)

@@ -57,10 +57,9 @@ func (k *kit) installGatewayAPI() {
 	k.kubectl("wait", "crd", "httproutes.gateway.networking.k8s.io", "--for=condition=Established", "--timeout=1m")
 }
 
-// forbidden waits until events report that Crossplane lacks permissions, which
-// resources it may not apply, and which role it needs. It does not wait for the
-// condition Synced, because the next reconcile waits two minutes for an informer that
-// may not list.
+// forbidden waits until events report which resources Crossplane may not apply, and which
+// role it needs. It does not wait for the condition Synced, because the next reconcile
+// waits two minutes for an informer that has no permission to list.
 func (k *kit) forbidden(name string) {
 	k.Helper()
 	for reason, says := range map[string]string{"ComposeResources": "is forbidden", "RoleBasedAccessControl": "is not allowed to"} {
@@ -71,13 +70,14 @@ func (k *kit) forbidden(name string) {
 				}
 			}
 
-			return fmt.Errorf("none says that Crossplane %s", says)
+			return fmt.Errorf("no event reports that Crossplane %s", says)
 		})
 	}
 }
 
 // published waits until all resources of the MarkdownView are composed and no Gateway
-// has accepted its HTTPRoute, even if Crossplane has backed off.
+// has accepted its HTTPRoute. That can take longer than usual, because Crossplane may
+// have backed off.
 func (k *kit) published(name, url string) {
 	k.Helper()
 	k.within(4*k.patience, name+": no Gateway has accepted it", func() error {
@@ -98,8 +98,8 @@ func (k *kit) published(name, url string) {
 }
 
 // accepted checks the status of a MarkdownView before a Gateway has accepted its
-// HTTPRoute, after it has rejected it, when it cannot find its Service, and after it
-// has accepted it.
+// HTTPRoute, while the Gateway rejects the HTTPRoute or cannot find the Service, and
+// after the Gateway has accepted the HTTPRoute.
 func (k *kit) accepted(name string) {
 	k.Helper()
 	url := "https://" + name + "." + k.namespace + ".books.example.com"
@@ -118,17 +118,18 @@ func (k *kit) accepted(name string) {
 				contains(v.condition("Degraded").Message, strings.TrimSuffix(rejected.Message, ".")))
 		})
 	}
-	k.eventually("an event says so", func() error { return k.warned(name, "allows no routes of this namespace") })
+	k.eventually("a warning event", func() error { return k.warned(name, "allows no routes of this namespace") })
 	k.report(name)
 	k.settle(name)
 	r := k.route(name)
-	k.check(equal("generation of the HTTPRoute: Gateway API sets defaults, and nobody else changes it", int64(1), r.Generation))
+	k.check(equal("generation of the HTTPRoute, which must not change after Gateway API has set defaults", int64(1), r.Generation))
 	k.check(equal("hostnames", []gatewayv1.Hostname{gatewayv1.Hostname(strings.TrimPrefix(url, "https://"))}, r.Spec.Hostnames))
 }
 
-// hosts checks that a MarkdownView can select one of the hosts that the Input allows,
-// which a Gateway must accept again, that fields of other clients in the HTTPRoute are
-// kept, and that the HTTPRoute is deleted when the Input has no route.
+// hosts checks that a MarkdownView can select one of the hosts that the Input allows, and
+// is ready only when a Gateway has accepted the new host. It also checks that fields of
+// other clients in the HTTPRoute are kept, and that the HTTPRoute is deleted when the
+// Input has no route.
 func (k *kit) hosts() {
 	k.Helper()
 	const name = "guide"
@@ -157,8 +158,8 @@ func (k *kit) hosts() {
 	k.settle(name)
 	r := k.route(name)
 	k.check(equal("hostnames", []gatewayv1.Hostname{gatewayv1.Hostname(chosen)}, r.Spec.Hostnames))
-	k.check(equal("annotation of somebody", "letsencrypt", r.Annotations["cert-manager.io/issuer"]))
-	k.check(equal("reports of controllers", 1, len(r.Status.Parents)))
+	k.check(equal("annotation of another client", "letsencrypt", r.Annotations["cert-manager.io/issuer"]))
+	k.check(equal("parents in the status", 1, len(r.Status.Parents)))
 
 	k.composition("route", kind, ours(nil))
 	k.apply(book(name, composedBy(composition)))

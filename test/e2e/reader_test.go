@@ -116,8 +116,8 @@ func (k *kit) readBook(name string) *reader {
 
 // read sends requests until the context is done, and waits for all responses.
 func (r *reader) read(ctx context.Context, urls ...string) {
-	// Longer than any response on a busy machine. A request to a deleted pod fails
-	// before.
+	// The timeout is longer than any response takes on a busy machine. A request to a
+	// deleted pod fails earlier.
 	c := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
@@ -160,7 +160,7 @@ func (r *reader) add(revision string, err error) {
 	now := time.Now()
 	r.readings.requests++
 	if err != nil {
-		// Only the innermost error: the others contain ports.
+		// Keep only the innermost error: the others contain ports.
 		for errors.Unwrap(err) != nil {
 			err = errors.Unwrap(err)
 		}

@@ -10,10 +10,9 @@ import (
 )
 
 // OwnRegistry checks that the packages can be installed from a user's own registry
-// after "make push": Crossplane installs the configuration from there, its dependency
-// on the function too, and the Composition names that function. No ImageConfig rewrites
-// an image. It is the last test, because it deletes the packages that the other tests
-// use.
+// after "make push": Crossplane installs the configuration from there, and the function as
+// its dependency. The Composition names that function. No ImageConfig rewrites an image.
+// It is the last test, because it deletes the packages that the other tests use.
 func OwnRegistry(k *kit) {
 	k.kubectl("delete", "imageconfigs.pkg.crossplane.io", "mirror")
 	k.kubectl("delete", "configurations.pkg.crossplane.io", k.ConfigurationPackage().Name())

@@ -42,10 +42,10 @@ func StuckRollout(k *kit) {
 			}
 		}
 
-		return fmt.Errorf("no event has the reason")
+		return fmt.Errorf("no warning has the reason ProgressDeadlineExceeded")
 	})
 
-	k.pause(10 * time.Second) // For Crossplane's circuit breaker.
+	k.pause(10 * time.Second) // So that Crossplane's circuit breaker does not open.
 	k.apply(book(name, good...))
 	k.settle(name)
 	k.check(equal("ready pods", old, k.readyPods(name)))

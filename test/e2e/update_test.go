@@ -15,7 +15,7 @@ import (
 
 const revision = "markdownview.fn.crossplane.io/revision"
 
-// A change is a change of a spec.
+// A change is a change of the spec of a MarkdownView, with its expected effects.
 type change struct {
 	spec func(map[string]any)
 
@@ -79,8 +79,8 @@ func changes() map[string]change {
 }
 
 // Update checks that each change of the spec changes only its resources, and that the
-// status is that of the rollout from its start to its end. Each change has a
-// MarkdownView of its own, because Crossplane throttles one that changes often.
+// status follows the rollout. Each change has a MarkdownView of its own, because
+// Crossplane throttles one that changes often.
 func Update(k *kit) {
 	extra := file("extra.md", "# Extra\n")
 	before, states := map[string]children{}, map[string]*states{}
@@ -139,7 +139,7 @@ func UpdateText(k *kit) {
 	}
 }
 
-// states are the states that a watch has observed of a MarkdownView.
+// states are the states of a MarkdownView that a watch has observed.
 type states struct {
 	mu       sync.Mutex
 	observed []state
@@ -185,8 +185,8 @@ func (s *states) add(e watch.Event) {
 }
 
 // check reports an error unless the states of a generation are first Available and then
-// Healthy: some pods are always ready, so it is never NotReady, and not Healthy before
-// the rollout has completed.
+// Healthy. Some pods are always ready, so the MarkdownView is never NotReady, and it is
+// not Healthy before the rollout has completed.
 func (s *states) check(k *kit, what string, generation int64) {
 	k.Helper()
 	// The watch may return the last state later than a read.

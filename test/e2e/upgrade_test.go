@@ -115,8 +115,7 @@ func (k *kit) load(names []string) (stop func()) {
 	return func() { cancel(); <-stopped }
 }
 
-// allSpecs returns the versions of the resources of each MarkdownView that change when
-// they are written.
+// allSpecs returns the specs of the children of each MarkdownView, by its name.
 func (k *kit) allSpecs(names []string) map[string]map[string]string {
 	k.Helper()
 	all := map[string]map[string]string{}

@@ -42,8 +42,8 @@ func (s *Source) Input() map[string]any {
 	return in
 }
 
-// Fit changes what conflicts in a view and an Input: an image has all files of a book, and
-// the Input must allow images and hosts.
+// Fit resolves the conflicts between a view and an Input: a template adds no files to a
+// book in an image, and the Input allows the images and the host of the view.
 func Fit(view, input map[string]any) {
 	spec := view["spec"].(map[string]any)
 	from, ok := spec["markdownsFrom"].([]any)

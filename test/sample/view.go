@@ -19,8 +19,8 @@ func (s *Source) View() map[string]any {
 	}
 }
 
-// Name returns a valid name of an XR: a DNS subdomain. Most are as long as a limit of
-// the names and labels that contain it.
+// Name returns a valid name of an XR: a DNS subdomain. The length of many names is at or
+// near a limit of the names and labels that contain them.
 func (s *Source) Name() string {
 	const (
 		inner = "abcxyz0189-."
@@ -32,7 +32,7 @@ func (s *Source) Name() string {
 	}
 
 	name := s.word(edge, 1) + s.word(inner, n-2) + s.word(edge, 1)
-	// A DNS label neither is empty nor starts or ends with a dash.
+	// A DNS label is not empty, and neither starts nor ends with a dash.
 	for _, bad := range []string{"..", "-.", ".-"} {
 		for strings.Contains(name, bad) {
 			name = strings.ReplaceAll(name, bad, "aa")
@@ -90,7 +90,7 @@ func (s *Source) configMaps() []any {
 }
 
 // Shared returns the data and binaryData of the ConfigMaps in markdownsFrom of a view,
-// by name. Their files have other names than those of the views.
+// by name. None of their files has the name of a file of the view.
 func (s *Source) Shared() map[string]map[string]any {
 	shared := map[string]map[string]any{}
 	for _, name := range []string{"guide", "more.files"} {
@@ -174,8 +174,8 @@ func (s *Source) settings() map[string]any {
 	return settings
 }
 
-// large returns a text that fills a ConfigMap up to 4 KiB, which are left for binaries,
-// a template and a generated SUMMARY.md.
+// large returns a text that fills a ConfigMap except for 4 KiB, which are left for
+// binaries, a template and a generated SUMMARY.md.
 func (s *Source) large(beside map[string]any) string {
 	size := 1<<20 - 4096
 	for name, text := range beside {
@@ -189,7 +189,7 @@ func (s *Source) large(beside map[string]any) string {
 	return strings.Repeat(text, size/len(text))
 }
 
-// FileName returns a valid name of a file that not every book has.
+// FileName returns a valid name for a file that is added to some books.
 func (s *Source) FileName() string {
 	const chars = "abcXYZ019-_."
 	name := Pick(s,

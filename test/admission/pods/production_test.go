@@ -103,8 +103,8 @@ func TestPodSecurityRestricted(t *testing.T) {
 }
 
 // TestOpenShift checks that the pods set no users and groups. The SCC restricted-v2 of
-// OpenShift gives each namespace its own, sets them in pods that set none, and rejects
-// pods that set others:
+// OpenShift has a range of users and groups for each namespace: it sets them in pods that
+// set none, and rejects pods that set others:
 // https://docs.redhat.com/en/documentation/openshift_container_platform/4.20/html/authentication_and_authorization/managing-pod-security-policies
 func TestOpenShift(t *testing.T) {
 	type identity struct {

@@ -92,8 +92,8 @@ func (o Objects) Blank() {
 	}
 }
 
-// Requests returns the requests that Crossplane sends to a function: first is that of
-// the first call, when nothing has been composed, and steady is one when the book is
+// Requests returns the requests that Crossplane sends to a function: first is the first
+// request, when nothing has been composed, and steady is a later one, when the book is
 // served.
 func (b Book) Requests() (first, steady *fnv1.RunFunctionRequest, err error) {
 	data, err := captured.ReadFile("captured/" + b.Name + ".json")
@@ -124,7 +124,7 @@ func (b Book) Requests() (first, steady *fnv1.RunFunctionRequest, err error) {
 		}
 	}
 
-	// At that time, neither the function nor Crossplane has written a status.
+	// Before the first call, neither the function nor Crossplane has written a status.
 	first = proto.CloneOf(steady)
 	first.Observed.Resources = nil
 	delete(first.GetObserved().GetComposite().GetResource().GetFields(), "status")

@@ -1,5 +1,5 @@
 // Command noop is a function that does nothing, served by function-sdk-go. Its cost is
-// that of any function.
+// that of function-sdk-go alone.
 package main
 
 import (

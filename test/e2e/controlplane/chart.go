@@ -34,7 +34,7 @@ func crossplaneSource(ctx context.Context, tools string) (string, error) {
 }
 
 // chartObjects renders Crossplane's chart with values and returns its objects of the
-// given kinds, or all objects if there are none.
+// given kinds, or all objects if no kinds are given.
 func chartObjects(dir string, overrides map[string]any, kinds ...string) ([]*unstructured.Unstructured, error) {
 	chart, err := loader.LoadDir(dir)
 	if err != nil {

@@ -115,8 +115,8 @@ func (cp *ControlPlane) applyChart(ctx context.Context, dir string) error {
 }
 
 // initCrossplane does what the init container of the chart does. It is repeated on
-// failure, as a kubelet restarts an init container: it reads resources whose CRDs it
-// has just created, which the API server may not serve yet.
+// failure, as a kubelet restarts an init container: crossplane core init reads resources
+// whose CRDs it has just created, which the API server may not serve yet.
 func (cp *ControlPlane) initCrossplane(ctx context.Context, kubeconfig, crds string) error {
 	p := cp.process("crossplane-init", cp.tool("crossplane-core"), "core", "init", "--activation=*")
 	p.env = []string{

@@ -48,8 +48,8 @@ func restConfig(server, caFile, token string) *rest.Config {
 	}
 }
 
-// writeKubeconfig writes a kubeconfig for a configuration. It contains the CA, so the
-// file can be moved.
+// writeKubeconfig writes a kubeconfig for a configuration. The file contains the CA, so it
+// can be moved.
 func writeKubeconfig(path string, cfg *rest.Config) error {
 	ca, err := os.ReadFile(cfg.CAFile)
 	if err != nil {

@@ -25,10 +25,10 @@ const (
 	lockName = "function-markdownview-e2e.lock"
 )
 
-// Isolate runs this program again in new network, mount and PID namespaces. There, it
-// returns listeners on as many ports on the loopback of the machine's own network
-// namespace. Outside, it does not return: the program exits with the exit code of the
-// one inside.
+// Isolate runs this program again in new network, mount and PID namespaces. In the program
+// inside, it returns listeners on that many ports, on the loopback of the network
+// namespace outside. In the program outside, it does not return: that program exits with
+// the exit code of the one inside.
 //
 // When the program inside exits, or the one outside is killed, the kernel kills every
 // process in the namespaces and removes their mounts, network interfaces and firewall
@@ -159,8 +159,8 @@ func cgroups() []string {
 	return all
 }
 
-// removeCgroups removes the cgroup and those of pods below it. Only they remain after
-// the namespaces.
+// removeCgroups removes the cgroup and those of pods below it, which remain after the
+// namespaces have ended.
 func removeCgroups() {
 	for _, root := range cgroups() {
 		var dirs []string

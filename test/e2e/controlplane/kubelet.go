@@ -133,8 +133,8 @@ func (k *kubelet) work(ctx context.Context) {
 	}
 }
 
-// sync does the next step for a pod, and returns how long to wait for the one after it,
-// or 0 if that needs an event.
+// sync does the next step for a pod, and returns how long to wait before the one after it,
+// or 0 to wait for an event.
 func (k *kubelet) sync(ctx context.Context, name cache.ObjectName) (time.Duration, error) {
 	p, err := k.pods.Pods(name.Namespace).Get(name.Name)
 	if err != nil {

@@ -35,9 +35,9 @@ type kube struct {
 	node map[string]identity
 }
 
-// controllers are the controllers that run if pods are simulated. Not included are
-// those for clouds, volumes, certificates and jobs, and the node controller: the
-// simulated kubelet does not renew its lease.
+// controllers are the controllers that run if pods are simulated. The controllers for
+// clouds, volumes, certificates and jobs are not included, and neither is the node
+// controller: the simulated kubelet does not renew its lease.
 var controllers = []string{
 	"clusterrole-aggregation-controller",
 	"deployment-controller",
@@ -55,7 +55,7 @@ var controllers = []string{
 
 // startKube starts Kubernetes. It starts the controllers when the API server is ready,
 // and does not wait for them.
-func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen // Most of it are flags.
+func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen // Most of it is flags.
 	var etcdPort, peerPort, port int
 	if err := freePorts(&etcdPort, &peerPort, &port); err != nil {
 		return err
@@ -199,7 +199,7 @@ func probe(url string) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer rsp.Body.Close() //nolint:errcheck // Only the code counts.
+		defer rsp.Body.Close() //nolint:errcheck // Only the status code is of interest.
 		if rsp.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s returned %s", url, rsp.Status)
 		}

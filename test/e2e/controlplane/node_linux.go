@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// work is the folder, on a tmpfs in the mount namespace, of the files of the node.
+// work is the folder with the files of the node, on a tmpfs in the mount namespace.
 const work = "/run/node"
 
 // prepareMachine prepares the mounts, the network and the cgroup of a node, inside of
@@ -226,8 +226,9 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 			"--hostname-override="+nodeName,
 			"--proxy-mode=nftables",
 			"--cluster-cidr="+podCIDR,
-			// A pod sends a response to another pod on the same bridge directly, not
-			// through the node, which has replaced the destination.
+			// The node replaces the destination of a request to a Service. Without
+			// masquerading, a pod would respond directly to a client on the same bridge, which
+			// expects the response from the Service.
 			"--masquerade-all",
 			// These settings must not change the limits of the machine.
 			"--conntrack-max-per-core=0",

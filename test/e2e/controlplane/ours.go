@@ -70,8 +70,8 @@ func (i *Installer) InstallOurs(ctx context.Context, o Options) error {
 		if err := i.applyRuntime(ctx, o.Runtime); err != nil {
 			return err
 		}
-		// It is enforced only while the function is installed, because the pods of
-		// Crossplane do not meet it.
+		// The restricted standard is enforced only while the function is installed,
+		// because the pods of Crossplane do not meet it.
 		if err := i.enforce(ctx, "restricted"); err != nil {
 			return err
 		}

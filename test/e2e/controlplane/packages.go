@@ -127,7 +127,7 @@ func packageKind(kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: "pkg.crossplane.io", Version: "v1", Kind: strings.ToUpper(kind[:1]) + kind[1:]}
 }
 
-// Upgrade upgrades a package to a new version. Its image has another label, and
+// Upgrade upgrades a package to a new version. The new image has another label, and
 // therefore another digest.
 func (i *Installer) Upgrade(ctx context.Context, p Package, version string) error {
 	img, err := tarball.ImageFromPath(p.Files[0], nil)

@@ -103,7 +103,7 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 			config: v1.Config{
 				Entrypoint: []string{"/usr/sbin/nginx", "-g", "daemon off;"}, Env: path, User: "101:101",
 				ExposedPorts: map[string]struct{}{"8080/tcp": {}},
-				// SIGQUIT completes current requests.
+				// On SIGQUIT, nginx completes current requests.
 				StopSignal: "SIGQUIT",
 			},
 			files: map[string]string{

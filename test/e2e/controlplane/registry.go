@@ -33,8 +33,8 @@ func startRegistry(ctx context.Context, ip string) (string, error) {
 	return l.Addr().String(), nil
 }
 
-// authorize lets nobody but PullUser pull from private/…. Everybody may push, and ask
-// what exists.
+// authorize lets only PullUser pull from private/…. Everyone may push, and check which
+// images exist.
 func authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()

@@ -21,8 +21,8 @@ type Usage struct {
 	Memory int64
 }
 
-// Usage returns the usage of each component, by its name, of a control plane on Linux
-// with simulated pods.
+// Usage returns the usage of each component by its name. It requires Linux and simulated
+// pods.
 func (cp *ControlPlane) Usage() (map[string]Usage, error) {
 	processes := map[string]*process{
 		"Crossplane":              cp.crossplane,

@@ -1,5 +1,5 @@
 // Command write writes sample MarkdownViews and the resources that the function
-// composes of them as JSON files, to test them with an API server.
+// composes from them as JSON files, to test them with an API server.
 package main
 
 import (
