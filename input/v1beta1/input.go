@@ -70,11 +70,11 @@ type Input struct {
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
-	// Server makes mdBook build the book once, in an init container, and a web
-	// server serve the result. "{}" is a web server with the defaults below. By
-	// default "mdbook serve" does both; its maintainers do not recommend it for
-	// deployment, because it keeps the search index in memory and ignores SIGTERM.
-	// In templates, the mdBook container is then an init container.
+	// Server is a web server that serves the book. mdBook then builds the book once,
+	// in an init container, so in templates.deployment the container mdbook is one of
+	// initContainers. "{}" means the defaults below. Absent means "mdbook serve",
+	// which keeps the search index in memory and ignores SIGTERM. The maintainers of
+	// mdBook do not recommend it for deployment.
 	// +optional
 	Server *Server `json:"server,omitempty"`
 
