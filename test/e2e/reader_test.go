@@ -91,9 +91,11 @@ func revisionOf(page string) (string, error) {
 	return marks[0], nil
 }
 
-// readBook starts a reader of a book.
+// readBook starts a reader of a book with revisions. kube-proxy forwards requests to the
+// first pods a moment after the MarkdownView is ready.
 func (k *kit) readBook(name string) *reader {
 	k.Helper()
+	k.served(name, "revision-")
 	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
 	k.must(err)
 	ctx, cancel := context.WithCancel(k.Context())
