@@ -33,6 +33,7 @@ NODE_PARTS := containerd containerd-shim-runc-v2 coredns kubelet kube-proxy kube
 CONTROL_PLANE := $(addprefix $(BIN)/,crossplane kubectl $(if $(E2E_KUBECONFIG),,crossplane-core etcd kube-apiserver kube-controller-manager \
 	$(if $(filter real,$(NODE)),$(NODE_PARTS)))) \
 	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
+E2E_TOOLS := $(addprefix $(BIN)/,function-auto-ready kube-state-metrics $(if $(filter real,$(NODE)),chromium-trixie))
 
 .PHONY: help
 help: ## Show the targets.
@@ -127,15 +128,19 @@ test
 render
 test-admission
 bench BASE=HEAD ROUNDS=1 BENCHTIME=1x
-bench CASES=2.files,.steady
+bench CASES=2.files,.steady ROUNDS=5
 test-packages
 test-book
 e2e
 endef
 export STEPS
 
+# Everything is built with the Go release of the packages, so each package is compiled
+# once. Two tools are built at a time, because downloading and linking use one processor.
 .PHONY: ci
+ci: export GOTOOLCHAIN := $(RELEASE_GO)
 ci: ## Run all checks that must pass before a change is merged.
+	@$(MAKE) --no-print-directory --jobs 2 tools
 	@set -e; echo "$$STEPS" | while read -r step; do \
 		start=$$(date +%s); echo "=== make $$step"; \
 		$(MAKE) --no-print-directory $$step </dev/null; \
@@ -178,7 +183,7 @@ test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the compose
 TIMEOUT ?= 25m
 
 .PHONY: e2e
-e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics $(if $(filter real,$(NODE)),$(BIN)/chromium-trixie) ## Run the end-to-end tests and the commands of the README. RUN=Create runs one test, NODE=simulated simulates pods.
+e2e: $(CONTROL_PLANE) $(E2E_TOOLS) ## Run the end-to-end tests and the commands of the README. RUN=Create runs one test, NODE=simulated simulates pods.
 	cd test/e2e && go build -o $(BIN)/function-fixture ./cmd/fixture
 	go build -o $(BIN)/samples ./test/sample/write
 	cd test/e2e && go test -count=1 -timeout $(TIMEOUT) -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
@@ -187,10 +192,10 @@ e2e: $(CONTROL_PLANE) $(BIN)/function-auto-ready $(BIN)/kube-state-metrics $(if 
 ##@ Measure
 
 # CASES is a regular expression of the cases to measure, such as 900 or steady. With
-# CASES, docs/benchmark.md is not written. With BASE, the Go benchmarks run ROUNDS times
-# for BENCHTIME each.
+# CASES, docs/benchmark.md is not written. With BASE, the Go benchmarks run for BENCHTIME
+# in each round.
 CASES ?=
-ROUNDS ?= 8
+ROUNDS ?= $(if $(BASE),8,25)
 BENCHTIME ?= 0.3s
 
 .PHONY: bench
@@ -200,7 +205,7 @@ ifdef BASE
 else
 	@cd test/bench && go build -ldflags '-s -w' -o $(BIN)/bench-noop ./noop
 	@cd test/bench && go build -ldflags '-s -w' -o $(BIN)/bench-limit ./limit
-	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)'
+	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)' -rounds $(ROUNDS)
 endif
 
 # KIB is the size of the text of each MarkdownView in KiB.
@@ -279,6 +284,9 @@ $(BIN)/release: $(wildcard release/*.go release/*/*.go) release/go.mod release/g
 
 # Tools. A binary is rebuilt when its module changes.
 
+.PHONY: tools
+tools: $(filter $(BIN)/%,$(CONTROL_PLANE)) $(E2E_TOOLS) $(addprefix $(BIN)/,actionlint benchstat controller-gen cyclonedx-gomod golangci-lint release) # Builds the tools that the steps of "make ci" use.
+
 TOOL_LDFLAGS := -s -w
 # The RBAC manager serves metrics on :8080 and has no flag to change that, so two control
 # planes on one machine would conflict.
@@ -291,10 +299,12 @@ $(BIN)/crossplane-core: TOOL_LDFLAGS += -X github.com/crossplane/crossplane-runt
 # Support for btrfs needs a C compiler.
 $(BIN)/containerd: TOOL_TAGS := no_btrfs
 
-# $(call tool,MODULE FOLDER,BINARY,PACKAGE)
+# $(call tool,MODULE FOLDER,BINARY,PACKAGE). The tools of one module are built one after
+# another, because builds at the same time would compile the same packages.
 define tool
-$(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum
+$(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum | $(LAST_$(1))
 	cd test/tools/$(1) && go build -tags '$$(TOOL_TAGS)' -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
+LAST_$(1) := $(BIN)/$(2)
 endef
 
 $(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint))
@@ -311,11 +321,11 @@ $(eval $(call tool,function-auto-ready,function-auto-ready,github.com/crossplane
 $(eval $(call tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
 $(eval $(call tool,gremlins,gremlins,github.com/go-gremlins/gremlins/cmd/gremlins))
 $(eval $(call tool,kube-state-metrics,kube-state-metrics,k8s.io/kube-state-metrics/v2))
+$(eval $(call tool,kubernetes,kubectl,k8s.io/kubernetes/cmd/kubectl))
 $(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))
 $(eval $(call tool,kubernetes,kube-controller-manager,k8s.io/kubernetes/cmd/kube-controller-manager))
 $(eval $(call tool,kubernetes,kube-proxy,k8s.io/kubernetes/cmd/kube-proxy))
 $(eval $(call tool,kubernetes,kube-scheduler,k8s.io/kubernetes/cmd/kube-scheduler))
-$(eval $(call tool,kubernetes,kubectl,k8s.io/kubernetes/cmd/kubectl))
 $(eval $(call tool,kubernetes,kubelet,k8s.io/kubernetes/cmd/kubelet))
 
 $(BIN)/coredns: test/tools/coredns/main.go

@@ -18,22 +18,18 @@ const sbomType types.MediaType = "application/vnd.cyclonedx+json"
 
 // attach pushes the document of each architecture as an artifact whose subject is the
 // image of that architecture, as in the OCI distribution specification. Every image of
-// the index must have a document.
-func attach(index name.Reference, documents map[string][]byte, options ...remote.Option) error {
-	idx, err := remote.Index(index, options...)
+// the package must have a document.
+func attach(pkg name.Reference, documents map[string][]byte, options ...remote.Option) error {
+	images, err := imagesOf(pkg, options...)
 	if err != nil {
-		return fmt.Errorf("cannot get %q: %w", index, err)
+		return fmt.Errorf("cannot get %q: %w", pkg, err)
 	}
-	manifest, err := idx.IndexManifest()
-	if err != nil {
-		return fmt.Errorf("cannot read %q: %w", index, err)
-	}
-	for _, m := range manifest.Manifests {
-		document, ok := documents[m.Platform.Architecture]
+	for arch, image := range images {
+		document, ok := documents[arch]
 		if !ok {
-			return fmt.Errorf("cannot attach SBOM to %s of %q: no SBOM for %q", m.Digest, index, m.Platform.Architecture)
+			return fmt.Errorf("cannot attach SBOM to %s of %q: no SBOM for %q", image.Digest, pkg, arch)
 		}
-		artifact, err := refer(m, document)
+		artifact, err := refer(image, document)
 		if err != nil {
 			return fmt.Errorf("cannot build SBOM artifact: %w", err)
 		}
@@ -41,12 +37,48 @@ func attach(index name.Reference, documents map[string][]byte, options ...remote
 		if err != nil {
 			return fmt.Errorf("cannot build SBOM artifact: %w", err)
 		}
-		if err := remote.Write(index.Context().Digest(digest.String()), artifact, options...); err != nil {
-			return fmt.Errorf("cannot push SBOM of %q: %w", m.Platform.Architecture, err)
+		if err := remote.Write(pkg.Context().Digest(digest.String()), artifact, options...); err != nil {
+			return fmt.Errorf("cannot push SBOM of %q: %w", arch, err)
 		}
 	}
 
 	return nil
+}
+
+// imagesOf returns the images of a package by architecture. A package for one
+// architecture is an image, any other is an index.
+func imagesOf(pkg name.Reference, options ...remote.Option) (map[string]v1.Descriptor, error) {
+	pushed, err := remote.Get(pkg, options...)
+	if err != nil {
+		return nil, err
+	}
+	if !pushed.MediaType.IsIndex() {
+		image, err := pushed.Image()
+		if err != nil {
+			return nil, err
+		}
+		config, err := image.ConfigFile()
+		if err != nil {
+			return nil, err
+		}
+
+		return map[string]v1.Descriptor{config.Architecture: pushed.Descriptor}, nil
+	}
+
+	index, err := pushed.ImageIndex()
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		return nil, err
+	}
+	images := map[string]v1.Descriptor{}
+	for _, m := range manifest.Manifests {
+		images[m.Platform.Architecture] = m
+	}
+
+	return images, nil
 }
 
 // refer returns an artifact that holds a document and has a descriptor as its subject.

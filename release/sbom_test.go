@@ -19,12 +19,23 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
+// repository returns a repository of a registry on loopback.
+func repository(t *testing.T, referrersAPI bool) name.Repository {
+	t.Helper()
+	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(referrersAPI), registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	repo, err := name.NewRepository(strings.TrimPrefix(server.URL, "http://") + "/function")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return repo
+}
+
 // pushIndex pushes an index of two images to a registry on loopback. It returns the
 // digest of the index, and those of the images by architecture.
 func pushIndex(t *testing.T, referrersAPI bool) (name.Digest, map[string]v1.Hash) {
 	t.Helper()
-	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(referrersAPI), registry.Logger(log.New(io.Discard, "", 0))))
-	t.Cleanup(server.Close)
 
 	digests := map[string]v1.Hash{}
 	adds := []mutate.IndexAddendum{}
@@ -39,11 +50,8 @@ func pushIndex(t *testing.T, referrersAPI bool) (name.Digest, map[string]v1.Hash
 		adds = append(adds, mutate.IndexAddendum{Add: img, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}}})
 	}
 	index := mutate.AppendManifests(empty.Index, adds...)
-	tag, err := name.NewTag(strings.TrimPrefix(server.URL, "http://") + "/function:v1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := remote.WriteIndex(tag, index); err != nil {
+	repo := repository(t, referrersAPI)
+	if err := remote.WriteIndex(repo.Tag("v1"), index); err != nil {
 		t.Fatal(err)
 	}
 	digest, err := index.Digest()
@@ -51,7 +59,7 @@ func pushIndex(t *testing.T, referrersAPI bool) (name.Digest, map[string]v1.Hash
 		t.Fatal(err)
 	}
 
-	return tag.Context().Digest(digest.String()), digests
+	return repo.Digest(digest.String()), digests
 }
 
 func TestAttach(t *testing.T) {
@@ -81,6 +89,33 @@ func TestAttach(t *testing.T) {
 				t.Errorf("%s\nattach(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+func TestAttachToOneArchitecture(t *testing.T) {
+	img, err := random.Image(64, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err = mutate.ConfigFile(img, &v1.ConfigFile{OS: "linux", Architecture: "arm64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := img.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg := repository(t, true).Digest(digest.String())
+	if err := remote.Write(pkg, img); err != nil {
+		t.Fatal(err)
+	}
+
+	want := []byte(`{"for":"arm64"}`)
+	if err := attach(pkg, map[string][]byte{"arm64": want}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, read(t, pkg)); diff != "" {
+		t.Errorf("attach(...): -want, +got:\n%s", diff)
 	}
 }
 
