@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -22,8 +21,7 @@ type Value struct{ Encoded []byte }
 // Encode returns the encoded Value of the Go value to which from points.
 func Encode(from any) Value {
 	var w Writer
-	v := reflect.ValueOf(from)
-	encoderOf(v.Type().Elem())(&w, 1, v.UnsafePointer())
+	w.value(1, reflect.ValueOf(from).Elem())
 	f, _, _ := consume(w.joined())
 
 	return Value{f.Bytes}
@@ -44,148 +42,91 @@ func Map(from any) map[string]any {
 // Object writes the fields of a Struct: the fields that are set in the Go struct to
 // which from points, by its JSON tags. It writes no null, no empty struct, map or list,
 // and no zero of a field with omitempty. It writes a pointer to a zero value.
-func (w *Writer) Object(from any) {
-	v := reflect.ValueOf(from)
-	w.object(layoutOf(v.Type().Elem()), v.UnsafePointer())
-}
+func (w *Writer) Object(from any) { w.object(reflect.ValueOf(from).Elem()) }
 
 // Field writes an entry of a Struct.
 func (w *Writer) Field(key string, value any) {
-	v := reflect.ValueOf(value)
-	p := reflect.New(v.Type())
-	p.Elem().Set(v)
+	// A copy in a variable has an address.
+	v := reflect.New(reflect.TypeOf(value)).Elem()
+	v.Set(reflect.ValueOf(value))
+	w.entry(key, v)
+}
+
+func (w *Writer) entry(key string, v reflect.Value) {
 	end := w.size
-	encoderOf(v.Type())(w, 2, p.UnsafePointer())
+	w.value(2, v)
 	w.Text(1, key)
 	w.prefix(1, end)
 }
 
-func (w *Writer) object(l *layout, from unsafe.Pointer) {
-	for i := len(l.fields) - 1; i >= 0; i-- {
-		f := &l.fields[i]
-		child := unsafe.Add(from, f.offset)
-		if !f.isSet(child) {
-			continue
+func (w *Writer) object(from reflect.Value) {
+	for _, f := range slices.Backward(layoutOf(from.Type()).fields) {
+		if v := from.FieldByIndex(f.index); f.isSet(v) {
+			w.entry(f.name, v)
 		}
-		end := w.size
-		f.encoder()(w, 2, child)
-		w.Raw(f.key)
-		w.prefix(1, end)
 	}
 }
 
-// An encoder writes a field that holds a Value, from a Go value of one type. There is
-// one for each type, which uses the offsets of fields: reflection on all the fields
-// that are not set would take most of the time of a call.
-type encoder func(w *Writer, number protowire.Number, from unsafe.Pointer)
+// isSet returns whether a field is written: it must not be nil, an empty map or list, a
+// struct without set fields, or the zero of a field with omitempty.
+func (f *jsonField) isSet(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Map, reflect.Slice:
+		return v.Len() > 0
+	case reflect.Struct, reflect.Pointer:
+		return !v.IsZero()
+	default:
+		return !f.omitEmpty || !v.IsZero()
+	}
+}
 
-// encoderOf returns the encoder of a type.
-func encoderOf(t reflect.Type) encoder {
-	switch t.Kind() {
+// value writes a field that holds a Value. from has an address.
+func (w *Writer) value(number protowire.Number, from reflect.Value) {
+	end := w.size
+	switch from.Kind() {
 	case reflect.Pointer:
-		elem := encoderOf(t.Elem())
+		w.value(number, from.Elem())
 
-		return func(w *Writer, number protowire.Number, from unsafe.Pointer) {
-			elem(w, number, *(*unsafe.Pointer)(from))
-		}
+		return
 	case reflect.String:
-		return func(w *Writer, number protowire.Number, from unsafe.Pointer) { w.text(number, *(*string)(from)) }
+		w.Text(3, from.String())
 	case reflect.Bool:
-		return enclosed(func(w *Writer, from unsafe.Pointer) { w.Varint(4, protowire.EncodeBool(*(*bool)(from))) })
-	case reflect.Int32:
-		return enclosed(func(w *Writer, from unsafe.Pointer) { w.number(float64(*(*int32)(from))) })
-	case reflect.Int64:
-		return enclosed(func(w *Writer, from unsafe.Pointer) { w.number(float64(*(*int64)(from))) })
+		w.Varint(4, protowire.EncodeBool(from.Bool()))
+	case reflect.Int32, reflect.Int64:
+		w.number(float64(from.Int()))
 	case reflect.Struct:
-		return encoderOfStruct(t)
-	case reflect.Map:
-		return encoderOfMap(t)
-	case reflect.Slice:
-		return encoderOfSlice(t)
-	default:
-		panic(fmt.Sprintf("cannot encode a %s", t))
-	}
-}
-
-// enclosed returns an encoder that writes a Value. body writes the field of the Value.
-func enclosed(body func(w *Writer, from unsafe.Pointer)) encoder {
-	return func(w *Writer, number protowire.Number, from unsafe.Pointer) {
-		end := w.size
-		body(w, from)
-		w.prefix(number, end)
-	}
-}
-
-func encoderOfStruct(t reflect.Type) encoder {
-	switch l := layoutOf(t); {
-	case t == reflect.TypeFor[Value]():
-		return func(w *Writer, number protowire.Number, from unsafe.Pointer) { w.Bytes(number, (*Value)(from).Encoded) }
-	case l.custom:
-		return enclosed(func(w *Writer, from unsafe.Pointer) { encodeCustom(w, reflect.NewAt(t, from).Interface()) })
-	default:
-		return enclosed(func(w *Writer, from unsafe.Pointer) {
-			end := w.size
-			w.object(l, from)
+		switch {
+		case from.Type() == reflect.TypeFor[Value]():
+			w.Raw(from.Field(0).Bytes())
+		case layoutOf(from.Type()).custom:
+			encodeCustom(w, from.Addr().Interface())
+		default:
+			w.object(from)
 			w.prefix(5, end)
-		})
-	}
-}
-
-func encoderOfMap(t reflect.Type) encoder {
-	if t == reflect.TypeFor[map[string]string]() {
-		return enclosed(encodeTexts)
-	}
-	elem := encoderOf(t.Elem())
-
-	return enclosed(func(w *Writer, from unsafe.Pointer) {
-		all, m, value := w.size, reflect.NewAt(t, from).Elem(), reflect.New(t.Elem())
-		keys := m.MapKeys()
+		}
+	case reflect.Map:
+		keys := from.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(b.String(), a.String()) })
+		elem := reflect.New(from.Type().Elem()).Elem()
 		for _, key := range keys {
-			value.Elem().Set(m.MapIndex(key))
-			end := w.size
-			elem(w, 2, value.UnsafePointer())
-			w.Text(1, key.String())
-			w.prefix(1, end)
+			elem.Set(from.MapIndex(key))
+			w.entry(key.String(), elem)
 		}
-		w.prefix(5, all)
-	})
-}
+		w.prefix(5, end)
+	case reflect.Slice:
+		if from.Type().Elem().Kind() == reflect.Uint8 {
+			w.Text(3, base64.StdEncoding.EncodeToString(from.Bytes()))
 
-// encodeTexts writes a map of strings, such as the files of a book.
-func encodeTexts(w *Writer, from unsafe.Pointer) {
-	texts := *(*map[string]string)(from)
-	keys := make([]string, 0, len(texts))
-	for key := range texts {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-
-	all := w.size
-	for _, key := range slices.Backward(keys) {
-		end := w.size
-		w.text(2, texts[key])
-		w.Text(1, key)
-		w.prefix(1, end)
-	}
-	w.prefix(5, all)
-}
-
-func encoderOfSlice(t reflect.Type) encoder {
-	if t.Elem().Kind() == reflect.Uint8 {
-		return func(w *Writer, number protowire.Number, from unsafe.Pointer) {
-			w.text(number, base64.StdEncoding.EncodeToString(*(*[]byte)(from)))
+			break
 		}
-	}
-	elem := encoderOf(t.Elem())
-
-	return enclosed(func(w *Writer, from unsafe.Pointer) {
-		end, list := w.size, reflect.NewAt(t, from).Elem()
-		for i := list.Len() - 1; i >= 0; i-- {
-			elem(w, 1, list.Index(i).Addr().UnsafePointer())
+		for i := from.Len() - 1; i >= 0; i-- {
+			w.value(1, from.Index(i))
 		}
 		w.prefix(6, end)
-	})
+	default:
+		panic(fmt.Sprintf("cannot encode a %s", from.Type()))
+	}
+	w.prefix(number, end)
 }
 
 // encodeCustom writes the Value of a type with a JSON form of its own.
@@ -215,28 +156,5 @@ func encodeCustom(w *Writer, from any) {
 			panic(fmt.Sprintf("cannot encode a %T: %v", v, err))
 		}
 		w.Raw(b)
-	}
-}
-
-// isSetFunc returns a function that returns whether a field of a type is written: it
-// must not be nil, an empty map or list, a struct without set fields, or the zero of a
-// field with omitempty.
-func isSetFunc(t reflect.Type, omitEmpty bool) func(unsafe.Pointer) bool {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return func(p unsafe.Pointer) bool { return *(*unsafe.Pointer)(p) != nil }
-	case reflect.Slice:
-		return func(p unsafe.Pointer) bool { return len(*(*[]struct{})(p)) > 0 }
-	case reflect.Map:
-		// In memory, a map is a pointer.
-		return func(p unsafe.Pointer) bool {
-			return *(*unsafe.Pointer)(p) != nil && reflect.NewAt(t, p).Elem().Len() > 0
-		}
-	default:
-		if t.Kind() != reflect.Struct && !omitEmpty {
-			return func(unsafe.Pointer) bool { return true }
-		}
-
-		return func(p unsafe.Pointer) bool { return !reflect.NewAt(t, p).Elem().IsZero() }
 	}
 }

@@ -6,25 +6,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unsafe"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // A jsonField is a field of a Go struct that has a JSON name.
 type jsonField struct {
 	name  string
 	index []int
-
-	// offset is the position of the field in the struct. isSet returns whether the
-	// field is written.
-	offset uintptr
-	isSet  func(unsafe.Pointer) bool
-	// key is the encoded key of an entry with this name.
-	key []byte
-	// encoder returns the encoder of the field. It is created at the first use, because
-	// a type can contain itself.
-	encoder func() encoder
+	omitEmpty bool
 }
 
 // A layout describes a Go struct for reading and writing it.
@@ -75,26 +63,14 @@ func fieldsOf(t reflect.Type) []jsonField {
 		case name == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
 			for _, inlined := range fieldsOf(f.Type) {
 				inlined.index = append([]int{i}, inlined.index...)
-				inlined.offset += f.Offset
 				fields = append(fields, inlined)
 			}
 		case name != "" && name != "-" && f.IsExported():
 			// A field hides inlined fields of the same name.
 			fields = slices.DeleteFunc(fields, func(inlined jsonField) bool { return inlined.name == name })
-			fields = append(fields, newField(name, f, strings.Contains(options, "omitempty")))
+			fields = append(fields, jsonField{name, f.Index, strings.Contains(options, "omitempty")})
 		}
 	}
 
 	return fields
-}
-
-func newField(name string, f reflect.StructField, omitEmpty bool) jsonField {
-	return jsonField{
-		name:    name,
-		index:   f.Index,
-		offset:  f.Offset,
-		isSet:   isSetFunc(f.Type, omitEmpty),
-		key:     protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name),
-		encoder: sync.OnceValue(func() encoder { return encoderOf(f.Type) }),
-	}
 }

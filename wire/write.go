@@ -149,13 +149,6 @@ func (w *Writer) ObjectEntry(key string, body func()) {
 	})
 }
 
-// text writes a field that holds a Value with a string.
-func (w *Writer) text(number protowire.Number, text string) {
-	end := w.size
-	w.Text(3, text)
-	w.prefix(number, end)
-}
-
 func (w *Writer) number(f float64) {
 	protowire.AppendFixed64(w.reserve(8)[:0], math.Float64bits(f))
 	w.size += 8
