@@ -1,7 +1,6 @@
 package fn
 
 import (
-	"encoding/json"
 	"reflect"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -91,9 +91,12 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 		return composed, nil
 	}
 
-	before := wire.Map(composed)
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(composed)
+	if err != nil {
+		return composed, field.ErrorList{field.InternalError(at, err)}
+	}
 	// StrategicMergeMapPatch changes its argument.
-	after, err := strategicpatch.StrategicMergeMapPatch(wire.Map(composed), patchOf(template), *composed)
+	after, err := strategicpatch.StrategicMergeMapPatch(runtime.DeepCopyJSON(before), patchOf(template), *composed)
 	if err != nil {
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}

@@ -3,11 +3,11 @@ package wire
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -150,65 +150,79 @@ func (d *decoder) value(message []byte, into reflect.Value) {
 	d.set(v, message, into)
 }
 
+// forms has, for each kind of Go value, the kind of Value from which it is decoded.
+var forms = [...]struct {
+	kind kind
+	name string
+}{
+	reflect.String: {kindText, "a string"},
+	reflect.Bool:   {kindBool, "true or false"},
+	reflect.Int32:  {kindNumber, "a whole number"},
+	reflect.Int64:  {kindNumber, "a whole number"},
+	reflect.Struct: {kindObject, "an object"},
+	reflect.Map:    {kindObject, "an object"},
+	reflect.Slice:  {kindList, "a list"},
+}
+
 func (d *decoder) set(v value, message []byte, into reflect.Value) {
-	switch into.Kind() {
-	case reflect.String:
-		if v.kind != kindText {
-			d.invalid("must be a string")
+	if into.Kind() == reflect.Struct && layoutOf(into.Type()).custom {
+		d.custom(message, into)
 
-			return
-		}
-		into.SetString(v.text)
-	case reflect.Bool:
-		if v.kind != kindBool {
-			d.invalid("must be true or false")
+		return
+	}
+	if into.Kind() == reflect.Slice && into.Type().Elem().Kind() == reflect.Uint8 {
+		d.binary(v, into)
 
-			return
-		}
-		into.SetBool(v.flag)
-	case reflect.Int32, reflect.Int64:
-		d.integer(v, into)
-	case reflect.Struct:
-		if layoutOf(into.Type()).custom {
-			d.custom(v, message, into)
-
-			return
-		}
-		if v.kind != kindObject {
-			d.invalid("must be an object")
-
-			return
-		}
-		d.object(v.body, into)
-	case reflect.Map:
-		if v.kind != kindObject {
-			d.invalid("must be an object")
-
-			return
-		}
-		d.entries(v.body, into)
-	case reflect.Slice:
-		d.list(v, into)
-	default:
+		return
+	}
+	form := forms[into.Kind()]
+	if form.name == "" {
 		// The callers choose the Go types, and tests cover each of them.
 		panic(fmt.Sprintf("cannot decode into a %s", into.Type()))
+	}
+	if v.kind != form.kind {
+		d.invalid("must be " + form.name)
+
+		return
+	}
+	switch into.Kind() {
+	case reflect.String:
+		into.SetString(v.text)
+	case reflect.Bool:
+		into.SetBool(v.flag)
+	case reflect.Int32, reflect.Int64:
+		d.integer(v.number, into)
+	case reflect.Struct:
+		d.object(v.body, into)
+	case reflect.Map:
+		d.entries(v.body, into)
+	default: // A slice.
+		d.list(v.body, into)
 	}
 }
 
 // integer reads a number. A Struct holds every number as a float64.
-func (d *decoder) integer(v value, into reflect.Value) {
-	if v.kind != kindNumber || v.number != math.Trunc(v.number) {
+func (d *decoder) integer(number float64, into reflect.Value) {
+	switch {
+	case number != math.Trunc(number):
 		d.invalid("must be a whole number")
-
-		return
-	}
 	// Beyond 2^53 a float64 is no longer exact, and a conversion may overflow.
-	if math.Abs(v.number) > 1<<53 || into.OverflowInt(int64(v.number)) {
+	case math.Abs(number) > 1<<53 || into.OverflowInt(int64(number)):
 		d.invalid("is out of range")
+	default:
+		into.SetInt(int64(number))
+	}
+}
+
+// binary reads bytes, which JSON has as base64.
+func (d *decoder) binary(v value, into reflect.Value) {
+	b, err := base64.StdEncoding.DecodeString(v.text)
+	if v.kind != kindText || err != nil {
+		d.invalid("must be text in base64")
 
 		return
 	}
-	into.SetInt(int64(v.number))
+	into.SetBytes(b)
 }
 
 func (d *decoder) object(object []byte, into reflect.Value) {
@@ -316,27 +330,9 @@ func present(message []byte) []byte {
 	return message
 }
 
-func (d *decoder) list(v value, into reflect.Value) {
-	if b, ok := into.Addr().Interface().(*[]byte); ok {
-		if v.kind == kindText {
-			if bytes, err := base64.StdEncoding.DecodeString(v.text); err == nil {
-				*b = bytes
-
-				return
-			}
-		}
-		d.invalid("must be text in base64")
-
-		return
-	}
-	if v.kind != kindList {
-		d.invalid("must be a list")
-
-		return
-	}
-
+func (d *decoder) list(list []byte, into reflect.Value) {
 	var items [][]byte
-	for f, err := range Fields(v.body) {
+	for f, err := range Fields(list) {
 		if err != nil {
 			d.err = err
 
@@ -382,47 +378,30 @@ func (d *decoder) directive(e Entry) {
 
 // quantity matches all quantities except those with exponents so long that comparing
 // them would take minutes. The XRD has the same limits.
-var quantity = regexp.MustCompile(`^[-+]?[0-9.]{1,32}([a-zA-Z]{0,2}|[eE][-+]?[0-9]{1,2})$`)
+var (
+	quantity    = regexp.MustCompile(`^[-+]?[0-9.]{1,32}([a-zA-Z]{0,2}|[eE][-+]?[0-9]{1,2})$`)
+	errQuantity = errors.New(`must be a quantity such as "100m" or "64Mi"`)
+)
 
 // custom reads a value whose Go type has a JSON form of its own.
-func (d *decoder) custom(v value, message []byte, into reflect.Value) {
-	if q, ok := into.Addr().Interface().(*resource.Quantity); ok {
-		d.quantity(v, q)
-
-		return
-	}
+func (d *decoder) custom(message []byte, into reflect.Value) {
 	tree := &structpb.Value{}
 	if err := proto.Unmarshal(message, tree); err != nil {
 		d.err = err
 
 		return
 	}
-	u, _ := into.Addr().Interface().(json.Unmarshaler)
 	b, err := json.Marshal(tree.AsInterface())
+	text := strings.Trim(string(b), `"`)
+	if _, ok := into.Addr().Interface().(*resource.Quantity); ok && !quantity.MatchString(text) {
+		err = errQuantity
+	}
 	if err == nil {
-		err = u.UnmarshalJSON(b)
+		err = json.Unmarshal(b, into.Addr().Interface())
 	}
 	if err != nil {
-		d.report(field.Invalid(d.path(), short(strings.Trim(string(b), `"`)), err.Error()))
+		d.report(field.Invalid(d.path(), short(text), err.Error()))
 	}
-}
-
-// quantity reads a quantity, which can be a number or a string.
-func (d *decoder) quantity(v value, into *resource.Quantity) {
-	text := v.text
-	if v.kind == kindNumber {
-		text = strconv.FormatFloat(v.number, 'g', -1, 64)
-	}
-	q, err := resource.Quantity{}, error(nil)
-	if quantity.MatchString(text) {
-		q, err = resource.ParseQuantity(text)
-	}
-	if !quantity.MatchString(text) || err != nil {
-		d.report(field.Invalid(d.path(), short(text), `must be a quantity such as "100m" or "64Mi"`))
-
-		return
-	}
-	*into = q
 }
 
 // short returns the beginning of a text that an error quotes.

@@ -4,13 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -27,22 +26,13 @@ func Encode(from any) Value {
 	return Value{f.Bytes}
 }
 
-// Map returns the Go struct to which from points as a tree of maps, like that of its JSON.
-func Map(from any) map[string]any {
-	var w Writer
-	w.Object(from)
-	s := &structpb.Struct{}
-	if err := proto.Unmarshal(w.joined(), s); err != nil {
-		panic(fmt.Sprintf("cannot decode what was encoded: %v", err))
-	}
-
-	return s.AsMap()
-}
-
 // Object writes the fields of a Struct: the fields that are set in the Go struct to
-// which from points, by its JSON tags. It writes no null, no empty struct, map or list,
-// and no zero of a field with omitempty. It writes a pointer to a zero value.
-func (w *Writer) Object(from any) { w.object(reflect.ValueOf(from).Elem()) }
+// which from points, by its JSON tags. It writes no null, no zero struct, no empty map
+// or list, and no zero of a field with omitempty. It writes a pointer to a zero value.
+func (w *Writer) Object(from any) {
+	v := reflect.ValueOf(from).Elem()
+	w.object(layoutOf(v.Type()), v)
+}
 
 // Field writes an entry of a Struct.
 func (w *Writer) Field(key string, value any) {
@@ -59,8 +49,8 @@ func (w *Writer) entry(key string, v reflect.Value) {
 	w.prefix(1, end)
 }
 
-func (w *Writer) object(from reflect.Value) {
-	for _, f := range slices.Backward(layoutOf(from.Type()).fields) {
+func (w *Writer) object(l *layout, from reflect.Value) {
+	for _, f := range slices.Backward(l.fields) {
 		if v := from.FieldByIndex(f.index); f.isSet(v) {
 			w.entry(f.name, v)
 		}
@@ -68,7 +58,7 @@ func (w *Writer) object(from reflect.Value) {
 }
 
 // isSet returns whether a field is written: it must not be nil, an empty map or list, a
-// struct without set fields, or the zero of a field with omitempty.
+// zero struct, or the zero of a field with omitempty.
 func (f *jsonField) isSet(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Map, reflect.Slice:
@@ -95,23 +85,17 @@ func (w *Writer) value(number protowire.Number, from reflect.Value) {
 	case reflect.Int32, reflect.Int64:
 		w.number(float64(from.Int()))
 	case reflect.Struct:
-		switch {
+		switch l := layoutOf(from.Type()); {
 		case from.Type() == reflect.TypeFor[Value]():
 			w.Raw(from.Field(0).Bytes())
-		case layoutOf(from.Type()).custom:
-			encodeCustom(w, from.Addr().Interface())
+		case l.custom:
+			w.custom(from.Addr().Interface())
 		default:
-			w.object(from)
+			w.object(l, from)
 			w.prefix(5, end)
 		}
 	case reflect.Map:
-		keys := from.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(b.String(), a.String()) })
-		elem := reflect.New(from.Type().Elem()).Elem()
-		for _, key := range keys {
-			elem.Set(from.MapIndex(key))
-			w.entry(key.String(), elem)
-		}
+		w.entries(from)
 		w.prefix(5, end)
 	case reflect.Slice:
 		if from.Type().Elem().Kind() == reflect.Uint8 {
@@ -129,32 +113,55 @@ func (w *Writer) value(number protowire.Number, from reflect.Value) {
 	w.prefix(number, end)
 }
 
-// encodeCustom writes the Value of a type with a JSON form of its own.
-func encodeCustom(w *Writer, from any) {
-	switch v := from.(type) {
+// entries writes the entries of a map, sorted by key.
+func (w *Writer) entries(from reflect.Value) {
+	if texts, ok := from.Addr().Interface().(*map[string]string); ok {
+		for _, key := range slices.Backward(slices.Sorted(maps.Keys(*texts))) {
+			w.Message(1, func() {
+				w.Message(2, func() { w.Text(3, (*texts)[key]) })
+				w.Text(1, key)
+			})
+		}
+
+		return
+	}
+	keys := from.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(b.String(), a.String()) })
+	elem := reflect.New(from.Type().Elem()).Elem()
+	for _, key := range keys {
+		elem.Set(from.MapIndex(key))
+		w.entry(key.String(), elem)
+	}
+}
+
+// custom writes the fields of the Value of a type with a JSON form of its own. Those of
+// Kubernetes (quantities, ports, times, durations) are strings or numbers in JSON.
+func (w *Writer) custom(from any) {
+	var form any
+	switch from := from.(type) {
 	// Every response has these two types, so they are not encoded as JSON first.
 	case *resource.Quantity:
-		w.Text(3, v.String())
+		form = from.String()
 	case *intstr.IntOrString:
-		if v.Type == intstr.String {
-			w.Text(3, v.StrVal)
-
-			return
+		form = from.StrVal
+		if from.Type == intstr.Int {
+			form = float64(from.IntVal)
 		}
-		w.number(float64(v.IntVal))
-	case json.Marshaler:
-		out := &structpb.Value{}
-		b, err := v.MarshalJSON()
+	default:
+		b, err := json.Marshal(from)
 		if err == nil {
-			err = out.UnmarshalJSON(b)
-		}
-		if err == nil {
-			b, err = proto.MarshalOptions{Deterministic: true}.Marshal(out)
+			err = json.Unmarshal(b, &form)
 		}
 		if err != nil {
-			// Encoding the types of Kubernetes (times, durations) never fails.
-			panic(fmt.Sprintf("cannot encode a %T: %v", v, err))
+			panic(fmt.Sprintf("cannot encode a %T: %v", from, err))
 		}
-		w.Raw(b)
+	}
+	switch form := form.(type) {
+	case string:
+		w.Text(3, form)
+	case float64:
+		w.number(form)
+	default:
+		panic(fmt.Sprintf("cannot encode a %T, which is a %T in JSON", from, form))
 	}
 }

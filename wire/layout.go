@@ -10,8 +10,8 @@ import (
 
 // A jsonField is a field of a Go struct that has a JSON name.
 type jsonField struct {
-	name  string
-	index []int
+	name      string
+	index     []int
 	omitEmpty bool
 }
 

@@ -207,37 +207,29 @@ type value struct {
 func read(message []byte) (value, error) {
 	var v value
 	for f, err := range Fields(message) {
-		if err == nil {
-			v, err = v.then(f)
-		}
 		if err != nil {
 			return v, err
+		}
+		switch protowire.EncodeTag(f.Number, f.Type) {
+		case protowire.EncodeTag(1, protowire.VarintType):
+			v = value{}
+		case protowire.EncodeTag(2, protowire.Fixed64Type):
+			v = value{kind: kindNumber, number: math.Float64frombits(f.Bits)}
+		case protowire.EncodeTag(3, protowire.BytesType):
+			v = value{kind: kindText}
+			if v.text, err = f.Text(); err != nil {
+				return v, err
+			}
+		case protowire.EncodeTag(4, protowire.VarintType):
+			v = value{kind: kindBool, flag: protowire.DecodeBool(f.Bits)}
+		case protowire.EncodeTag(5, protowire.BytesType):
+			v = v.with(kindObject, f.Bytes)
+		case protowire.EncodeTag(6, protowire.BytesType):
+			v = v.with(kindList, f.Bytes)
 		}
 	}
 
 	return v, nil
-}
-
-// then returns the value after reading another field.
-func (v value) then(f Field) (value, error) {
-	switch protowire.EncodeTag(f.Number, f.Type) {
-	case protowire.EncodeTag(1, protowire.VarintType):
-		return value{}, nil
-	case protowire.EncodeTag(2, protowire.Fixed64Type):
-		return value{kind: kindNumber, number: math.Float64frombits(f.Bits)}, nil
-	case protowire.EncodeTag(3, protowire.BytesType):
-		text, err := f.Text()
-
-		return value{kind: kindText, text: text}, err
-	case protowire.EncodeTag(4, protowire.VarintType):
-		return value{kind: kindBool, flag: protowire.DecodeBool(f.Bits)}, nil
-	case protowire.EncodeTag(5, protowire.BytesType):
-		return v.with(kindObject, f.Bytes), nil
-	case protowire.EncodeTag(6, protowire.BytesType):
-		return v.with(kindList, f.Bytes), nil
-	default:
-		return v, nil
-	}
 }
 
 // with returns the value after reading a message of a kind. Messages of the same kind

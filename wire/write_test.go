@@ -86,9 +86,6 @@ func TestObject(t *testing.T) {
 			if diff := cmp.Diff(object(t, tc.want), decoded(t, written(t, &w)), protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\nObject(): -want, +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(object(t, tc.want).AsMap(), Map(tc.object)); diff != "" {
-				t.Errorf("\n%s\nMap(): -want, +got:\n%s", tc.reason, diff)
-			}
 			var encoded Writer
 			encoded.Entry(Entry{"key", Encode(tc.object).Encoded})
 			want := &structpb.Struct{Fields: map[string]*structpb.Value{"key": structpb.NewStructValue(object(t, tc.want))}}
