@@ -6,9 +6,9 @@ ARCHS := amd64 arm64
 VERSION ?= $(shell git describe --tags --always --dirty)
 UPSTREAM := xpkg.crossplane.io/crossplane-contrib
 # All tools, tests and the linter are built with the same flags, so each package is
-# compiled once.
+# compiled once. "make lint" runs vet.
 export CGO_ENABLED := 0
-export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath -vet=off)
 # The registry that clusters pull the packages from, if it is not the one that they are
 # pushed to. The configuration refers to the function there.
 PULL_REGISTRY ?= $(or $(REGISTRY),$(UPSTREAM))
