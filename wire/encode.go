@@ -116,7 +116,9 @@ func (w *Writer) value(number protowire.Number, from reflect.Value) {
 // entries writes the entries of a map, sorted by key.
 func (w *Writer) entries(from reflect.Value) {
 	if texts, ok := from.Addr().Interface().(*map[string]string); ok {
-		for _, key := range slices.Backward(slices.Sorted(maps.Keys(*texts))) {
+		keys := slices.AppendSeq(make([]string, 0, len(*texts)), maps.Keys(*texts))
+		slices.Sort(keys)
+		for _, key := range slices.Backward(keys) {
 			w.Message(1, func() {
 				w.Message(2, func() { w.Text(3, (*texts)[key]) })
 				w.Text(1, key)
@@ -141,12 +143,17 @@ func (w *Writer) custom(from any) {
 	switch from := from.(type) {
 	// Every response has these two types, so they are not encoded as JSON first.
 	case *resource.Quantity:
-		form = from.String()
+		w.Text(3, from.String())
+
+		return
 	case *intstr.IntOrString:
-		form = from.StrVal
 		if from.Type == intstr.Int {
-			form = float64(from.IntVal)
+			w.number(float64(from.IntVal))
+		} else {
+			w.Text(3, from.StrVal)
 		}
+
+		return
 	default:
 		b, err := json.Marshal(from)
 		if err == nil {
