@@ -136,39 +136,43 @@ func (w *Writer) entries(from reflect.Value) {
 	}
 }
 
-// custom writes the fields of the Value of a type with a JSON form of its own. Those of
-// Kubernetes (quantities, ports, times, durations) are strings or numbers in JSON.
+// custom writes the field of the Value of a type with a JSON form of its own.
 func (w *Writer) custom(from any) {
-	var form any
 	switch from := from.(type) {
 	// Every response has these two types, so they are not encoded as JSON first.
 	case *resource.Quantity:
 		w.Text(3, from.String())
-
-		return
 	case *intstr.IntOrString:
 		if from.Type == intstr.Int {
 			w.number(float64(from.IntVal))
 		} else {
 			w.Text(3, from.StrVal)
 		}
-
-		return
 	default:
-		b, err := json.Marshal(from)
-		if err == nil {
-			err = json.Unmarshal(b, &form)
-		}
-		if err != nil {
-			panic(fmt.Sprintf("cannot encode a %T: %v", from, err))
-		}
+		w.json(from)
+	}
+}
+
+// json writes the field of the Value of a type whose JSON is a string, a number or null,
+// such as a time or a duration. A time that is zero is null.
+func (w *Writer) json(from any) {
+	b, err := json.Marshal(from)
+	var form any
+	if err == nil {
+		err = json.Unmarshal(b, &form)
 	}
 	switch form := form.(type) {
+	case nil:
+		w.Varint(1, 0)
 	case string:
 		w.Text(3, form)
 	case float64:
 		w.number(form)
 	default:
-		panic(fmt.Sprintf("cannot encode a %T, which is a %T in JSON", from, form))
+		err = fmt.Errorf("it is a %T in JSON", form)
+	}
+	if err != nil {
+		// Encoding the types of Kubernetes never fails.
+		panic(fmt.Sprintf("cannot encode a %T: %v", from, err))
 	}
 }

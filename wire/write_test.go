@@ -73,6 +73,11 @@ func TestObject(t *testing.T) {
 			want: `{inlined: "", text: "", flag: false, small: 0, large: 1, binary: {a: "", b: aGk=},
 			        requests: {cpu: "1", memory: 1Gi}, port: 80, ttl: 1m0s}`,
 		},
+		"ZeroTime": {
+			reason: "A time that is zero is null, as in JSON",
+			object: &metav1.ObjectMeta{Name: "a", DeletionTimestamp: &metav1.Time{}},
+			want:   `{name: a, deletionTimestamp: null}`,
+		},
 		"Lists": {
 			reason: "Lists and maps keep their items",
 			object: &everything{Words: []string{"b", "a", ""}, Texts: map[string]string{"k": "", "a": "b"}, Port: ptr.To(intstr.FromString("http"))},
