@@ -296,39 +296,38 @@ $(BIN)/crossplane-core: TOOL_LDFLAGS += -X sigs.k8s.io/controller-runtime/pkg/me
 $(BIN)/crossplane-core: TOOL_LDFLAGS += -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(shell \
 	sed -n 's|^[[:space:]]*github.com/crossplane/crossplane/v2 \(v[^ ]*\).*|\1|p' test/tools/crossplane/go.mod)
 
-# Support for btrfs needs a C compiler.
-$(BIN)/containerd: TOOL_TAGS := no_btrfs
-
 # $(call tool,MODULE FOLDER,BINARY,PACKAGE). The tools of one module are built one after
-# another, because builds at the same time would compile the same packages.
+# another, because builds at the same time would compile the same packages. So the tools that
+# only a real node needs are the last of their module. The tag removes support for btrfs from
+# containerd, which needs a C compiler.
 define tool
 $(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum | $(LAST_$(1))
-	cd test/tools/$(1) && go build -tags '$$(TOOL_TAGS)' -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
+	cd test/tools/$(1) && go build -tags no_btrfs -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
 LAST_$(1) := $(BIN)/$(2)
 endef
 
 $(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint))
 $(eval $(call tool,benchstat,benchstat,golang.org/x/perf/cmd/benchstat))
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen))
-$(eval $(call tool,containerd,containerd,github.com/containerd/containerd/v2/cmd/containerd))
-$(eval $(call tool,containerd,containerd-shim-runc-v2,github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2))
-$(eval $(call tool,coredns,coredns,.))
 $(eval $(call tool,crossplane,crossplane-core,github.com/crossplane/crossplane/v2/cmd/crossplane))
 $(eval $(call tool,crossplane-cli,crossplane,github.com/crossplane/cli/v2/cmd/crossplane))
 $(eval $(call tool,cyclonedx-gomod,cyclonedx-gomod,github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod))
-$(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3))
 $(eval $(call tool,function-auto-ready,function-auto-ready,github.com/crossplane/function-auto-ready))
 $(eval $(call tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
 $(eval $(call tool,gremlins,gremlins,github.com/go-gremlins/gremlins/cmd/gremlins))
-$(eval $(call tool,kube-state-metrics,kube-state-metrics,k8s.io/kube-state-metrics/v2))
+$(eval $(call tool,kubernetes,etcd,go.etcd.io/etcd/server/v3))
 $(eval $(call tool,kubernetes,kubectl,k8s.io/kubernetes/cmd/kubectl))
 $(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))
 $(eval $(call tool,kubernetes,kube-controller-manager,k8s.io/kubernetes/cmd/kube-controller-manager))
+$(eval $(call tool,kubernetes,kube-state-metrics,k8s.io/kube-state-metrics/v2))
 $(eval $(call tool,kubernetes,kube-proxy,k8s.io/kubernetes/cmd/kube-proxy))
 $(eval $(call tool,kubernetes,kube-scheduler,k8s.io/kubernetes/cmd/kube-scheduler))
 $(eval $(call tool,kubernetes,kubelet,k8s.io/kubernetes/cmd/kubelet))
+$(eval $(call tool,kubernetes,containerd,github.com/containerd/containerd/v2/cmd/containerd))
+$(eval $(call tool,kubernetes,containerd-shim-runc-v2,github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2))
+$(eval $(call tool,kubernetes,coredns,./coredns))
 
-$(BIN)/coredns: test/tools/coredns/main.go
+$(BIN)/coredns: test/tools/kubernetes/coredns/main.go
 
 $(BIN)/debian: test/e2e/debian.sh
 	test/e2e/debian.sh $@

@@ -184,7 +184,7 @@ func TestRejectedCostsNoMore(t *testing.T) {
 // TestLargeTextsOneByOne checks that several calls do not hold the documents of large
 // texts at the same time: a document takes up to 400 times the size of its text.
 func TestLargeTextsOneByOne(t *testing.T) {
-	const size, calls = 1 << 17, 8
+	const size, calls = 1 << 17, 4
 	text := strings.Repeat("- a\n", size/4) + "[dead](dead.md)\n"
 	for part, files := range map[string]Files{
 		"chapter": {Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": text}},

@@ -50,6 +50,8 @@ func (c *cluster) available(text string) (all, reading int) {
 
 // TestImmutableConfigMaps simulates a MarkdownView with immutableConfigMaps.
 func TestImmutableConfigMaps(t *testing.T) {
+	t.Parallel()
+
 	c := newCluster(t, viewOf(object{"markdowns": book("A"), "replicas": 3.0}), inputWith(object{"immutableConfigMaps": true}))
 	text := func(text string) func() {
 		return func() { c.edit(func(spec object) { spec["markdowns"] = book(text) }) }

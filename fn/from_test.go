@@ -287,6 +287,8 @@ func TestSent(t *testing.T) {
 // TestMarkdownsFromLife simulates a MarkdownView whose content moves from ConfigMaps to
 // an image and back.
 func TestMarkdownsFromLife(t *testing.T) {
+	t.Parallel()
+
 	input := inputWith(object{"allowedBookImages": []any{"*/book"}})
 	c := sharing(t, object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n"}, "replicas": 2.0}, input, map[string]object{"guide": data(object{"a.md": "one"})})
 	set := func(name string, value any) func() {

@@ -141,6 +141,8 @@ func TestValidatePattern(t *testing.T) {
 // must match no image of another registry. A message that shows how to write a pattern
 // must show only valid patterns.
 func TestRegistryOfPattern(t *testing.T) {
+	t.Parallel()
+
 	pieces := []string{
 		"*", "*", "*.", ".*", ":*", ":5000", "docker.io", "index.docker.io", "example.com", "evil", ".evil.example", "eu.", "10.0.0.", "1", "localhost",
 		"[fd00::1]", "[", "]", "@", "?", "\\", "-", "_", ".", ":", "A", "library/", "/",
@@ -157,7 +159,7 @@ func TestRegistryOfPattern(t *testing.T) {
 	written := regexp.MustCompile(`write (?:the registry as )?(.*)$`)
 
 	matched, shown := 0, 0
-	for range 40_000 {
+	for range 10_000 {
 		pattern := pick() + "/a"
 		// An attacker chooses the text for each star.
 		image := pattern
@@ -189,8 +191,8 @@ func TestRegistryOfPattern(t *testing.T) {
 			t.Fatalf("allowed(%q, %q): %s is another registry", image, pattern, got)
 		}
 	}
-	if matched < 1_000 || shown < 1_000 {
-		t.Errorf("%d images matched and %d registries were shown: want at least 1000 of each", matched, shown)
+	if matched < 250 || shown < 250 {
+		t.Errorf("%d images matched and %d registries were shown: want at least 250 of each", matched, shown)
 	}
 }
 

@@ -145,6 +145,8 @@ func viewOf(spec object) object {
 
 // TestLife simulates one MarkdownView, and checks what a user sees.
 func TestLife(t *testing.T) {
+	t.Parallel()
+
 	type want struct {
 		status    string
 		available string
