@@ -12,12 +12,15 @@ export GOFLAGS := $(strip $(GOFLAGS) -trimpath -vet=off)
 # The registry that clusters pull the packages from, if it is not the one that they are
 # pushed to. The configuration refers to the function there.
 PULL_REGISTRY ?= $(or $(REGISTRY),$(UPSTREAM))
+# With a larger heap, Go's compiler and linker, and golangci-lint, need less CPU. Tests and
+# the function run with the default.
+LARGE_HEAP := GOGC=400
 # Releases are built with one Go release, so that a digest does not depend on the
 # installed Go.
 RELEASE_GO := $(shell sed -n 's|^FROM .*/golang:\([0-9.]*\).*|go\1|p' Dockerfile)
 # The environment does not change the binary. grpcnotrace removes tracing from grpc-go:
 # tracing uses text/template, and with that the linker cannot remove unused methods.
-RELEASE_BUILD = GOFLAGS= GOEXPERIMENT= GOFIPS140=off GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) \
+RELEASE_BUILD = $(LARGE_HEAP) GOFLAGS= GOEXPERIMENT= GOFIPS140=off GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) \
 	go build -trimpath -buildvcs=false -tags grpcnotrace -ldflags '-s -w'
 FUNCTION_PACKAGES := $(ARCHS:%=$(DIST)/function-markdownview-linux-%.xpkg)
 CONFIGURATION_PACKAGE := $(DIST)/configuration-markdownview.xpkg
@@ -90,7 +93,7 @@ MODULES := . release $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 lint: $(addprefix $(BIN)/,actionlint controller-gen golangci-lint) ## Run the linters on every module and workflow, and check that generated code is up to date.
 	$(BIN)/actionlint
 	@set -e; for module in $(MODULES); do \
-		echo "golangci-lint run $$module"; (cd $$module && $(BIN)/golangci-lint run); \
+		echo "golangci-lint run $$module"; (cd $$module && $(LARGE_HEAP) $(BIN)/golangci-lint run); \
 	done
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	$(CONTROLLER_GEN) output:object:dir=$$dir/object output:crd:dir=$$dir/crd && \
@@ -135,12 +138,17 @@ e2e
 endef
 export STEPS
 
+TOOLS := $(filter $(BIN)/%,$(CONTROL_PLANE)) $(E2E_TOOLS) $(addprefix $(BIN)/,actionlint benchstat controller-gen cyclonedx-gomod golangci-lint release)
+KUBERNETES_TOOLS := $(filter $(addprefix $(BIN)/,containerd% coredns etcd kube%),$(TOOLS))
+
 # Everything is built with the Go release of the packages, so each package is compiled
 # once. Two tools are built at a time, because downloading and linking use one processor.
+# They are of different modules: two of the same one would compile the same packages.
 .PHONY: ci
 ci: export GOTOOLCHAIN := $(RELEASE_GO)
 ci: ## Run all checks that must pass before a change is merged.
-	@$(MAKE) --no-print-directory --jobs 2 tools
+	@set -e; $(MAKE) --no-print-directory $(KUBERNETES_TOOLS) & \
+	$(MAKE) --no-print-directory $(filter-out $(KUBERNETES_TOOLS),$(TOOLS)); wait $$!
 	@set -e; echo "$$STEPS" | while read -r step; do \
 		start=$$(date +%s); echo "=== make $$step"; \
 		$(MAKE) --no-print-directory $$step </dev/null; \
@@ -284,9 +292,6 @@ $(BIN)/release: $(wildcard release/*.go release/*/*.go) release/go.mod release/g
 
 # Tools. A binary is rebuilt when its module changes.
 
-.PHONY: tools
-tools: $(filter $(BIN)/%,$(CONTROL_PLANE)) $(E2E_TOOLS) $(addprefix $(BIN)/,actionlint benchstat controller-gen cyclonedx-gomod golangci-lint release) # Builds the tools that the steps of "make ci" use.
-
 TOOL_LDFLAGS := -s -w
 # The RBAC manager serves metrics on :8080 and has no flag to change that, so two control
 # planes on one machine would conflict.
@@ -296,14 +301,11 @@ $(BIN)/crossplane-core: TOOL_LDFLAGS += -X sigs.k8s.io/controller-runtime/pkg/me
 $(BIN)/crossplane-core: TOOL_LDFLAGS += -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(shell \
 	sed -n 's|^[[:space:]]*github.com/crossplane/crossplane/v2 \(v[^ ]*\).*|\1|p' test/tools/crossplane/go.mod)
 
-# $(call tool,MODULE FOLDER,BINARY,PACKAGE). The tools of one module are built one after
-# another, because builds at the same time would compile the same packages. So the tools that
-# only a real node needs are the last of their module. The tag removes support for btrfs from
+# $(call tool,MODULE FOLDER,BINARY,PACKAGE). The tag removes support for btrfs from
 # containerd, which needs a C compiler.
 define tool
-$(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum | $(LAST_$(1))
-	cd test/tools/$(1) && go build -tags no_btrfs -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
-LAST_$(1) := $(BIN)/$(2)
+$(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum
+	cd test/tools/$(1) && $(LARGE_HEAP) go build -tags no_btrfs -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
 endef
 
 $(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint))
