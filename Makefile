@@ -147,8 +147,7 @@ KUBERNETES_TOOLS := $(filter $(addprefix $(BIN)/,containerd% coredns etcd kube%)
 .PHONY: ci
 ci: export GOTOOLCHAIN := $(RELEASE_GO)
 ci: ## Run all checks that must pass before a change is merged.
-	@set -e; $(MAKE) --no-print-directory $(KUBERNETES_TOOLS) & \
-	$(MAKE) --no-print-directory $(filter-out $(KUBERNETES_TOOLS),$(TOOLS)); wait $$!
+	@printf '%s\n' '$(KUBERNETES_TOOLS)' '$(filter-out $(KUBERNETES_TOOLS),$(TOOLS))' | xargs -P2 -L1 $(MAKE) --no-print-directory
 	@set -e; echo "$$STEPS" | while read -r step; do \
 		start=$$(date +%s); echo "=== make $$step"; \
 		$(MAKE) --no-print-directory $$step </dev/null; \
