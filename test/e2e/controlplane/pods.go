@@ -32,6 +32,8 @@ func mdBookImages() []string {
 	return []string{repository + ":v0.5.0", repository + ":latest", repository + ":v0.4.40"}
 }
 
+// nginxConfig makes nginx write into the container's /tmp, as the real image does: the
+// container's root file system is read-only.
 const nginxConfig = `pid /tmp/nginx.pid;
 error_log /dev/stderr notice;
 events {}
