@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -21,11 +22,16 @@ func (k *kit) createMany(n, kib int) []string {
 	g.SetLimit(16)
 	for i := range n {
 		names[i] = fmt.Sprintf("many-%04d", i)
-		g.Go(func() error { return k.tryApply(book(names[i], file("page.md", pageOf(names[i], kib)))) })
+		g.Go(func() error { return k.tryApply(oneOfMany(names[i], kib)) })
 	}
 	k.must(g.Wait())
 
 	return names
+}
+
+// oneOfMany returns one of many MarkdownViews.
+func oneOfMany(name string, kib int) *unstructured.Unstructured {
+	return book(name, file("page.md", pageOf(name, kib)))
 }
 
 // pageOf returns the page of one of many MarkdownViews.
@@ -73,15 +79,6 @@ func (k *kit) settleAll(d time.Duration, n int) {
 
 		return nil
 	})
-}
-
-// deployments returns the number of Deployments in the namespace.
-func (k *kit) deployments() int {
-	k.Helper()
-	l := &appsv1.DeploymentList{}
-	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
-
-	return len(l.Items)
 }
 
 // right reports an error if composed resources of many MarkdownViews are missing, wrong
