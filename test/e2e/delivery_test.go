@@ -31,6 +31,7 @@ func Server(k *kit) {
 		s["resources"] = map[string]any{"limits": map[string]any{"memory": "1Gi"}}
 	}))
 	k.settle(name)
+	k.served(name, "revision-1") // kube-proxy may know the pods a moment later.
 
 	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
 	k.must(err)

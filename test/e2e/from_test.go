@@ -234,7 +234,9 @@ func (k *kit) fromPrivateImage() {
 		return v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded")
 	})
 	_, command, _ := strings.Cut(v.condition("Degraded").Message, ": run kubectl ")
-	k.check(contains(k.kubectl(strings.Fields(command)...), "authorization failed: no basic auth credentials"))
+	k.eventually("the command shows why the pull fails", func() error {
+		return contains(k.kubectl(strings.Fields(command)...), "authorization failed: no basic auth credentials")
+	})
 
 	auth := fmt.Sprintf(`{"auths": {"registry.example.com": {"username": %q, "password": %q}}}`, controlplane.PullUser, controlplane.PullPassword)
 	k.apply(k.unstructured(&corev1.Secret{
