@@ -6,6 +6,7 @@ require (
 	github.com/crossplane/function-sdk-go v0.7.1
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.22.1
+	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.90.1
 	github.com/vishvananda/netlink v1.3.1
 	helm.sh/helm/v3 v3.21.4
 	k8s.io/api v0.36.3

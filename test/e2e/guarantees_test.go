@@ -54,6 +54,7 @@ func TestGuarantees(t *testing.T) {
 			OpenShift,
 			Pipeline,
 			Metrics,
+			Monitoring,
 			Permissions,
 			Served,
 			FromLarge,

@@ -23,13 +23,7 @@ import (
 // ClusterRole in the same file is sufficient.
 func Metrics(k *kit) {
 	const name, broken = "measured", "broken"
-	objects := k.parse(k.read("../../example/production/kube-state-metrics.yaml"))
-	config, role := &corev1.ConfigMap{}, objects[1]
-	k.must(fromUnstructured(objects[0], config))
-	role.SetName(k.namespace)
-	k.apply(role)
-	k.afterwards(role)
-	url := k.kubeStateMetrics(config.Data["config.yaml"], role.GetName())
+	url := k.kubeStateMetrics()
 
 	k.apply(book(name))
 	k.apply(book(broken, image("localhost/"+controlplane.BrokenImage+":v1")))
@@ -53,6 +47,7 @@ func Metrics(k *kit) {
 	k.eventually("metrics of both", has(
 		`markdownview_condition{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="measured",namespace="NS",type="Available"} 1`,
 		`markdownview_condition{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="broken",namespace="NS",type="Available"} 0`,
+		`markdownview_condition_reason{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="measured",namespace="NS",reason="AsExpected",type="Degraded"} 1`,
 		`markdownview_status{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="measured",namespace="NS",status="Healthy"} 1`,
 		`markdownview_status{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="broken",namespace="NS",status="NotReady"} 1`,
 		`markdownview_replicas{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="measured",namespace="NS"} 1`,
@@ -73,14 +68,21 @@ func Metrics(k *kit) {
 	})
 }
 
-// kubeStateMetrics runs kube-state-metrics as a service account with one ClusterRole,
-// and returns the URL of its metrics.
-func (k *kit) kubeStateMetrics(config, role string) string {
+// kubeStateMetrics runs kube-state-metrics with the configuration in example/production, as
+// a service account with the ClusterRole in the same file, and returns the URL of its
+// metrics.
+func (k *kit) kubeStateMetrics() string {
 	k.Helper()
+	objects := k.parse(k.read("../../example/production/kube-state-metrics.yaml"))
+	config, role := &corev1.ConfigMap{}, objects[1]
+	k.must(fromUnstructured(objects[0], config))
+	role.SetName(k.namespace)
+	k.apply(role)
+	k.afterwards(role)
 	binding := k.unstructured(&rbacv1.ClusterRoleBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRoleBinding"},
 		ObjectMeta: metav1.ObjectMeta{Name: k.namespace},
-		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: role},
+		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: role.GetName()},
 		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: k.namespace, Name: "default"}},
 	})
 	k.apply(binding)
@@ -93,7 +95,7 @@ func (k *kit) kubeStateMetrics(config, role string) string {
 		user.Impersonate = "system:serviceaccount:" + k.namespace + ":default"
 	}
 	k.must(clientcmd.WriteToFile(*kubeconfig, filepath.Join(dir, "kubeconfig")))
-	k.must(os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o644))
+	k.must(os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config.Data["config.yaml"]), 0o644))
 
 	port, err := controlplane.FreePort()
 	k.must(err)
