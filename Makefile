@@ -220,7 +220,7 @@ load: export N ?= 500
 load: export KIB ?= 0
 
 .PHONY: load
-load: ## Create N MarkdownViews (500) with KIB KiB of text (0) at once, and write a column of docs/capacity.md.
+load: ## Create N MarkdownViews (500) with KIB KiB of text (0) at once, and write a column of the tables in docs/capacity.md.
 	E2E_LOAD=$(CURDIR)/docs/capacity.md $(MAKE) e2e RUN=Load NODE=simulated TIMEOUT=$$((25 + $(N) / 50))m
 
 # A full run takes an hour. With SINCE, only lines that changed since that commit are

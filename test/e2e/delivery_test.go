@@ -101,7 +101,7 @@ func (k *kit) completesDownloads(name string) {
 // example/production/composition.yaml: no request of its readers fails, and no page
 // mixes two revisions. The test changes the text ten times, then sets an image that cannot
 // be pulled and evicts all pods, as a drain of their node does, and then changes the
-// replicas.
+// replicas. The test logs how long the changes take: docs/delivery.md has the numbers.
 func Uninterrupted(k *kit) {
 	k.needsNode()
 	const name = "uninterrupted"
@@ -117,12 +117,17 @@ func Uninterrupted(k *kit) {
 	k.settle(name)
 	r := k.readBook(name)
 
-	for i := range 10 {
-		revision := fmt.Sprintf("revision-%d", i+1)
+	const changes = 10
+	var toReady, toPage []time.Duration
+	calls, cpu := k.calls(), k.functionCPU()
+	for i := range changes {
+		revision, begin := fmt.Sprintf("revision-%d", i+1), time.Now()
 		apply(revision, replicas(2))
-		k.settle(name)
-		k.eventually("a page of the new text", func() error { return r.has(revision) })
+		ready, page := k.timed(name, revision, r)
+		toReady, toPage = append(toReady, ready.Sub(begin)), append(toPage, page.Sub(begin))
 	}
+	k.Logf("from a change to Ready: %s; to the first page: %s", median(toReady), median(toPage))
+	k.Logf("for each change: %.1f calls of the function, %.0f ms of its CPU", float64(k.calls()-calls)/changes, (k.functionCPU()-cpu)*1000/changes)
 
 	apply("revision-11", replicas(2), image("localhost/"+controlplane.BrokenImage+":v1"))
 	stuck := func(v *markdownView) error {
@@ -192,8 +197,12 @@ func LiveReload(k *kit) {
 
 	readers := read()
 	for _, revision := range []string{"revision-1", "revision-2"} {
+		begin := time.Now()
 		apply(revision)
-		k.settle(names...)
+		for _, name := range names {
+			ready, page := k.timed(name, revision, readers[name])
+			k.Logf("%s book: from a change to Ready: %.1f s; to the first page: %.1f s", name, ready.Sub(begin).Seconds(), page.Sub(begin).Seconds())
+		}
 	}
 	report("rollouts that complete before old pods have the new text", readers)
 

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,12 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Load checks that N MarkdownViews that are created at once all have the right composed
-// resources. With simulated pods it also measures time, CPU and memory, and writes a
-// column of the table in the file that E2E_LOAD names.
+// resources. With simulated pods it also measures time, CPU and memory, changes the text
+// of all at once, and writes a column of both tables in the file that E2E_LOAD names.
 func Load(k *kit) {
 	n, kib := k.number("N", 500), k.number("KIB", 0)
 	if k.realPods {
@@ -35,18 +35,30 @@ func Load(k *kit) {
 		return
 	}
 
-	cells := k.measure(n, create)
-	if kib > 0 {
-		cells["MarkdownViews"] += fmt.Sprintf(" of %d KiB", kib)
-	}
+	empty := k.compactedSize()
+	created := k.measure(n, create)
+	k.measureDatabase(created, n, empty)
 	k.right(names, kib)
-	for _, label := range sorted(cells) {
-		k.Logf("%s: %s", label, cells[label])
-	}
-	if path := os.Getenv("E2E_LOAD"); path != "" {
-		page, err := withColumn(k.read(path), cells)
-		k.must(err)
-		k.must(os.WriteFile(path, []byte(page), 0o600))
+	changed := k.measure(n, func() {
+		k.applyMany(n, func(name string) *unstructured.Unstructured {
+			return book(name, file("page.md", pageOf(name, kib)), file("SUMMARY.md", "# Summary\n\n- [Changed](page.md)\n"))
+		})
+		k.settleAll(2*time.Minute+time.Duration(n)*time.Second, n)
+	})
+	path := os.Getenv("E2E_LOAD")
+	for heading, cells := range map[string]map[string]string{"MarkdownViews": created, "Changed MarkdownViews": changed} {
+		cells[heading] = strconv.Itoa(n)
+		if kib > 0 {
+			cells[heading] += fmt.Sprintf(" of %d KiB", kib)
+		}
+		for _, label := range sorted(cells) {
+			k.Logf("%s: %s: %s", heading, label, cells[label])
+		}
+		if path != "" {
+			page, err := withColumn(k.read(path), heading, cells)
+			k.must(err)
+			k.must(os.WriteFile(path, []byte(page), 0o600))
+		}
 	}
 }
 
@@ -63,37 +75,24 @@ func (k *kit) number(variable string, otherwise int) int {
 	return n
 }
 
-// measure returns the time, CPU, memory and storage that the function, Crossplane and
-// Kubernetes use to create n MarkdownViews: the cells of a column of docs/capacity.md,
-// by row.
-func (k *kit) measure(n int, create func()) map[string]string {
+// measure returns the time, CPU and memory that the function, Crossplane and Kubernetes
+// use to create or change n MarkdownViews: the cells of a column of docs/capacity.md, by
+// row.
+func (k *kit) measure(n int, apply func()) map[string]string {
 	k.Helper()
-	empty := k.compactedSize()
 	before, err := k.loopback.Usage()
 	k.must(err)
 	calls, begin := k.calls(), time.Now()
-	create()
+	apply()
 	healthy := time.Since(begin)
 	k.idle()
 	after, err := k.loopback.Usage()
 	k.must(err)
-	calls = k.calls() - calls
-	file, err := k.loopback.DatabaseSize(k.Context())
-	k.must(err)
-	full := k.compactedSize()
-	k.must(k.DeleteAllOf(k.Context(), &corev1.Event{}, client.InNamespace(k.namespace)))
-	withoutEvents := k.compactedSize()
-
-	each := func(bytes int64) string { return fmt.Sprintf("%.0f KiB", float64(bytes)/float64(n)/(1<<10)) }
 	cells := map[string]string{
-		"---":                                "--:",
-		"MarkdownViews":                      strconv.Itoa(n),
-		"measured on":                        begin.Format(time.DateOnly),
-		"until the last is healthy":          fmt.Sprintf("%.0f s", healthy.Seconds()),
-		"calls of the function for each":     fmt.Sprintf("%.1f", float64(calls)/float64(n)),
-		"database of etcd before compaction": fmt.Sprintf("%d MiB", file>>20),
-		"after compaction, for each":         each(full - empty),
-		"of which events, kept for one hour": each(full - withoutEvents),
+		"---":                            "--:",
+		"measured on":                    begin.Format(time.DateOnly),
+		"until the last is healthy":      fmt.Sprintf("%.0f s", healthy.Seconds()),
+		"calls of the function for each": fmt.Sprintf("%.1f", float64(k.calls()-calls)/float64(n)),
 	}
 	for name, u := range after {
 		cpu := (u.CPU - before[name].CPU).Seconds() * 1000 / float64(n)
@@ -102,6 +101,22 @@ func (k *kit) measure(n int, create func()) map[string]string {
 	}
 
 	return cells
+}
+
+// measureDatabase adds the cells with the storage in etcd, which had the size empty
+// before n MarkdownViews were created.
+func (k *kit) measureDatabase(cells map[string]string, n int, empty int64) {
+	k.Helper()
+	file, err := k.loopback.DatabaseSize(k.Context())
+	k.must(err)
+	full := k.compactedSize()
+	k.must(k.DeleteAllOf(k.Context(), &corev1.Event{}, client.InNamespace(k.namespace)))
+	withoutEvents := k.compactedSize()
+
+	each := func(bytes int64) string { return fmt.Sprintf("%.0f KiB", float64(bytes)/float64(n)/(1<<10)) }
+	cells["database of etcd before compaction"] = fmt.Sprintf("%d MiB", file>>20)
+	cells["after compaction, for each"] = each(full - empty)
+	cells["of which events, kept for one hour"] = each(full - withoutEvents)
 }
 
 // compactedSize returns the size of the database of etcd after compaction, in bytes.
@@ -114,14 +129,15 @@ func (k *kit) compactedSize() int64 {
 	return size
 }
 
-// withColumn writes the cells into the table of a page, and returns the page. It replaces
-// the column with the same heading, or adds one. The first cell of a row is its name.
-func withColumn(page string, cells map[string]string) (string, error) {
+// withColumn writes the cells into the table of a page whose first heading is given, and
+// returns the page. It replaces the column with the same heading, or adds one. The first
+// cell of a row is its name.
+func withColumn(page, heading string, cells map[string]string) (string, error) {
 	lines := strings.Split(page, "\n")
 	column := 0
 	for i, line := range lines {
 		row := strings.Split(strings.Trim(line, "| "), " | ")
-		if row[0] == "MarkdownViews" {
+		if row[0] == heading {
 			if column = slices.Index(row, cells[row[0]]); column < 0 {
 				column = len(row)
 			}
@@ -140,7 +156,7 @@ func withColumn(page string, cells map[string]string) (string, error) {
 		lines[i] = "| " + strings.Join(row, " | ") + " |"
 	}
 
-	return "", errors.New("there is no table of MarkdownViews")
+	return "", fmt.Errorf("there is no table of %s", heading)
 }
 
 func TestWithColumn(t *testing.T) {
@@ -150,7 +166,7 @@ func TestWithColumn(t *testing.T) {
 		"# Page\n\n| MarkdownViews | 1 | 2 | 3 |\n| --- | --: | --: | --: |\n| time | 1 s | 2 s | 3 s |\n\n| other |\n": {"MarkdownViews": "3", "---": "--:", "time": "3 s"},
 		"": {"MarkdownViews": "1", "---": "--:"},
 	} {
-		got, err := withColumn(page, cells)
+		got, err := withColumn(page, "MarkdownViews", cells)
 		if diff := cmp.Diff(want, got); diff != "" || (err != nil) != (want == "") {
 			t.Errorf("withColumn(%v): error %v, -want +got:\n%s", cells, err, diff)
 		}

@@ -17,12 +17,19 @@ import (
 // KiB, and returns their names.
 func (k *kit) createMany(n, kib int) []string {
 	k.Helper()
+
+	return k.applyMany(n, func(name string) *unstructured.Unstructured { return oneOfMany(name, kib) })
+}
+
+// applyMany applies n MarkdownViews at once, and returns their names.
+func (k *kit) applyMany(n int, view func(name string) *unstructured.Unstructured) []string {
+	k.Helper()
 	names := make([]string, n)
 	g := errgroup.Group{}
 	g.SetLimit(16)
 	for i := range n {
 		names[i] = fmt.Sprintf("many-%04d", i)
-		g.Go(func() error { return k.tryApply(oneOfMany(names[i], kib)) })
+		g.Go(func() error { return k.tryApply(view(names[i])) })
 	}
 	k.must(g.Wait())
 

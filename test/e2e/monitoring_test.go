@@ -54,7 +54,7 @@ func writeRules(t *testing.T, path string, r *monitoringv1.PrometheusRule) {
 }
 
 // TestAlerts runs the unit tests of the alerts with promtool, and checks that each alert
-// has a test in which it fires and one in which it does not.
+// has a test in which it fires and one in which it does not, and a row in docs/metrics.md.
 func TestAlerts(t *testing.T) {
 	promtool, err := filepath.Abs("../../.bin/prometheus-trixie/usr/bin/promtool")
 	if err != nil {
@@ -101,10 +101,17 @@ func TestAlerts(t *testing.T) {
 			tested[a.Name][len(a.Fires) > 0] = true
 		}
 	}
+	doc, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := map[string]map[bool]bool{}
 	for _, g := range rules.Spec.Groups {
 		for _, r := range g.Rules {
 			want[r.Alert] = map[bool]bool{true: true, false: true}
+			if !strings.Contains(string(doc), "\n| `"+r.Alert+"`") {
+				t.Errorf("docs/metrics.md has no row of %s", r.Alert)
+			}
 		}
 	}
 	if diff := cmp.Diff(want, tested); diff != "" {

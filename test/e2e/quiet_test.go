@@ -102,20 +102,37 @@ func (k *kit) versions() map[string]string {
 	return versions
 }
 
-// handled matches the number of calls in the metrics of the function.
-var handled = regexp.MustCompile(`(?m)^grpc_server_handled_total\{.*grpc_method="RunFunction".*\} (\S+)$`)
+// Match the number of calls, and seconds of CPU, in the metrics of the function.
+var (
+	handled = regexp.MustCompile(`(?m)^grpc_server_handled_total\{.*grpc_method="RunFunction".*\} (\S+)$`)
+	cpuUsed = regexp.MustCompile(`(?m)^process_cpu_seconds_total (\S+)$`)
+)
 
 // calls returns how many calls the function has handled.
 func (k *kit) calls() int {
 	k.Helper()
+
+	return int(k.total(handled))
+}
+
+// functionCPU returns how many seconds of CPU the function has used.
+func (k *kit) functionCPU() float64 {
+	k.Helper()
+
+	return k.total(cpuUsed)
+}
+
+// total returns the sum of a metric of all replicas of the function.
+func (k *kit) total(metric *regexp.Regexp) float64 {
+	k.Helper()
 	all, err := k.FunctionMetrics(k.Context())
 	k.must(err)
 	total := 0.0
-	for _, m := range handled.FindAllStringSubmatch(strings.Join(all, "\n"), -1) {
+	for _, m := range metric.FindAllStringSubmatch(strings.Join(all, "\n"), -1) {
 		n, err := strconv.ParseFloat(m[1], 64)
 		k.must(err)
 		total += n
 	}
 
-	return int(total)
+	return total
 }

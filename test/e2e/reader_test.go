@@ -34,6 +34,9 @@ type readings struct {
 	// pages is the number of pages of each revision.
 	pages map[string]int
 
+	// first is the time of the first page of each revision.
+	first map[string]time.Time
+
 	// gap is the longest time between two pages.
 	gap  time.Duration
 	last time.Time
@@ -99,7 +102,7 @@ func (k *kit) readBook(name string) *reader {
 	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
 	k.must(err)
 	ctx, cancel := context.WithCancel(k.Context())
-	r := &reader{readings: readings{failures: map[string][]time.Time{}, pages: map[string]int{}}}
+	r := &reader{readings: readings{failures: map[string][]time.Time{}, pages: map[string]int{}, first: map[string]time.Time{}}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -170,7 +173,9 @@ func (r *reader) add(revision string, err error) {
 
 		return
 	}
-	r.readings.pages[revision]++
+	if r.readings.pages[revision]++; r.readings.pages[revision] == 1 {
+		r.readings.first[revision] = now
+	}
 	if !r.readings.last.IsZero() {
 		r.readings.gap = max(r.readings.gap, now.Sub(r.readings.last))
 	}
@@ -186,4 +191,24 @@ func (r *reader) has(revision string) error {
 	}
 
 	return nil
+}
+
+// timed waits until a MarkdownView is healthy and the reader has received a page of a
+// revision. It returns when that was.
+func (k *kit) timed(name, revision string, r *reader) (ready, page time.Time) {
+	k.Helper()
+	k.settle(name)
+	ready = time.Now()
+	k.eventually("a page of "+revision, func() error { return r.has(revision) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return ready, r.readings.first[revision]
+}
+
+// median returns the median and the maximum of durations, for the log.
+func median(all []time.Duration) string {
+	slices.Sort(all)
+
+	return fmt.Sprintf("median %.1f s, maximum %.1f s", all[len(all)/2].Seconds(), all[len(all)-1].Seconds())
 }
