@@ -137,40 +137,24 @@ func Monitoring(k *kit) {
 	k.apply(book("rejected", composedBy(strict), image("docker.io/peaceiris/mdbook:v0.5.0")))
 	k.settle("measured")
 
-	k.eventually("alerts", func() error {
-		active, err := p.alerts()
-		if err != nil {
-			return err
-		}
-		var missing []error
-		for _, want := range []string{
-			`FunctionMarkdownViewRejections "" "" "InvalidSpec"`,
-			fmt.Sprintf(`MarkdownViewUnavailable %q "broken" ""`, k.namespace),
-			fmt.Sprintf(`MarkdownViewNotReady %q "broken" ""`, k.namespace),
-			fmt.Sprintf(`MarkdownViewDegraded %q "rejected" "InvalidSpec"`, k.namespace),
-		} {
-			if !slices.Contains(active, want) {
-				missing = append(missing, fmt.Errorf("%s is not in %q", want, active))
-			}
-		}
-
-		return errors.Join(missing...)
-	})
+	pending := []string{
+		`FunctionMarkdownViewRejections "" "" "InvalidSpec"`,
+		fmt.Sprintf(`MarkdownViewUnavailable %q "broken" ""`, k.namespace),
+		fmt.Sprintf(`MarkdownViewNotReady %q "broken" ""`, k.namespace),
+		fmt.Sprintf(`MarkdownViewDegraded %q "rejected" "InvalidSpec"`, k.namespace),
+	}
+	var queries []string
 	for _, g := range rules.Spec.Groups {
 		for _, r := range g.Rules {
 			selectors := selector.FindAllString(r.Expr.String(), -1)
 			if len(selectors) == 0 {
 				k.Errorf("%s selects no series", r.Alert)
 			}
-			for _, s := range selectors {
-				k.eventually(r.Alert, func() error { return p.returnsData(s) })
-			}
+			queries = append(queries, selectors...)
 		}
 	}
-
 	dashboard := struct {
 		Panels []struct {
-			Title   string
 			Targets []struct{ Expr string }
 		}
 	}{}
@@ -178,9 +162,23 @@ func Monitoring(k *kit) {
 	variables := strings.NewReplacer("$namespace", k.namespace, "$__rate_interval", "1m", "$__range_s", "600", "$__range", "10m")
 	for _, panel := range dashboard.Panels {
 		for _, t := range panel.Targets {
-			k.eventually("panel "+panel.Title, func() error { return p.returnsData(variables.Replace(t.Expr)) })
+			queries = append(queries, variables.Replace(t.Expr))
 		}
 	}
+	k.eventually("alerts and queries", func() error {
+		active, err := p.alerts()
+		errs := []error{err}
+		for _, a := range pending {
+			if !slices.Contains(active, a) {
+				errs = append(errs, fmt.Errorf("alert %s is not in %q", a, active))
+			}
+		}
+		for _, q := range queries {
+			errs = append(errs, p.returnsData(q))
+		}
+
+		return errors.Join(errs...)
+	})
 }
 
 // scraped returns the addresses of the pods that a PodMonitor selects.
