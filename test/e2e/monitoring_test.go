@@ -137,20 +137,27 @@ func Monitoring(k *kit) {
 	k.apply(book("rejected", composedBy(strict), image("docker.io/peaceiris/mdbook:v0.5.0")))
 	k.settle("measured")
 
-	pending := []string{
-		`FunctionMarkdownViewRejections "" "" "InvalidSpec"`,
-		fmt.Sprintf(`MarkdownViewUnavailable %q "broken" ""`, k.namespace),
-		fmt.Sprintf(`MarkdownViewNotReady %q "broken" ""`, k.namespace),
-		fmt.Sprintf(`MarkdownViewDegraded %q "rejected" "InvalidSpec"`, k.namespace),
-	}
-	var queries []string
+	queries := k.queries(rules)
+	k.eventually("alerts and queries", func() error {
+		return p.check(queries,
+			`FunctionMarkdownViewRejections "" "" "InvalidSpec"`,
+			fmt.Sprintf(`MarkdownViewUnavailable %q "broken" ""`, k.namespace),
+			fmt.Sprintf(`MarkdownViewNotReady %q "broken" ""`, k.namespace),
+			fmt.Sprintf(`MarkdownViewDegraded %q "rejected" "InvalidSpec"`, k.namespace))
+	})
+}
+
+// queries returns the queries of the dashboard, and the selectors of the alerts.
+func (k *kit) queries(rules *monitoringv1.PrometheusRule) []string {
+	k.Helper()
+	var all []string
 	for _, g := range rules.Spec.Groups {
 		for _, r := range g.Rules {
 			selectors := selector.FindAllString(r.Expr.String(), -1)
 			if len(selectors) == 0 {
 				k.Errorf("%s selects no series", r.Alert)
 			}
-			queries = append(queries, selectors...)
+			all = append(all, selectors...)
 		}
 	}
 	dashboard := struct {
@@ -162,23 +169,11 @@ func Monitoring(k *kit) {
 	variables := strings.NewReplacer("$namespace", k.namespace, "$__rate_interval", "1m", "$__range_s", "600", "$__range", "10m")
 	for _, panel := range dashboard.Panels {
 		for _, t := range panel.Targets {
-			queries = append(queries, variables.Replace(t.Expr))
+			all = append(all, variables.Replace(t.Expr))
 		}
 	}
-	k.eventually("alerts and queries", func() error {
-		active, err := p.alerts()
-		errs := []error{err}
-		for _, a := range pending {
-			if !slices.Contains(active, a) {
-				errs = append(errs, fmt.Errorf("alert %s is not in %q", a, active))
-			}
-		}
-		for _, q := range queries {
-			errs = append(errs, p.returnsData(q))
-		}
 
-		return errors.Join(errs...)
-	})
+	return all
 }
 
 // scraped returns the addresses of the pods that a PodMonitor selects.
@@ -281,6 +276,23 @@ func (p prometheus) returnsData(query string) error {
 	}
 
 	return nil
+}
+
+// check returns an error unless all queries return data and all alerts are pending or
+// firing.
+func (p prometheus) check(queries []string, alerts ...string) error {
+	active, err := p.alerts()
+	errs := []error{err}
+	for _, a := range alerts {
+		if !slices.Contains(active, a) {
+			errs = append(errs, fmt.Errorf("alert %s is not in %q", a, active))
+		}
+	}
+	for _, q := range queries {
+		errs = append(errs, p.returnsData(q))
+	}
+
+	return errors.Join(errs...)
 }
 
 // alerts returns the name, namespace, MarkdownView and reason of each pending or firing
