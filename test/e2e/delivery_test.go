@@ -101,7 +101,8 @@ func (k *kit) completesDownloads(name string) {
 // example/production/composition.yaml: no request of its readers fails, and no page
 // mixes two revisions. The test changes the text ten times, then sets an image that cannot
 // be pulled and evicts all pods, as a drain of their node does, and then changes the
-// replicas. The test logs how long the changes take: docs/delivery.md has the numbers.
+// replicas. The test logs how long the changes take, and limits the calls of the function:
+// docs/delivery.md has the numbers.
 func Uninterrupted(k *kit) {
 	k.needsNode()
 	const name = "uninterrupted"
@@ -127,7 +128,11 @@ func Uninterrupted(k *kit) {
 		toReady, toPage = append(toReady, ready.Sub(begin)), append(toPage, page.Sub(begin))
 	}
 	k.Logf("from a change to Ready: %s; to the first page: %s", median(toReady), median(toPage))
-	k.Logf("for each change: %.1f calls of the function, %.0f ms of its CPU", float64(k.calls()-calls)/changes, (k.functionCPU()-cpu)*1000/changes)
+	calls = k.calls() - calls
+	k.Logf("for each change: %.1f calls of the function, %.0f ms of its CPU", float64(calls)/changes, (k.functionCPU()-cpu)*1000/changes)
+	if calls > 20*changes {
+		k.Errorf("%d changes caused %d calls of the function, more than 20 for each", changes, calls)
+	}
 
 	apply("revision-11", replicas(2), image("localhost/"+controlplane.BrokenImage+":v1"))
 	stuck := func(v *markdownView) error {
