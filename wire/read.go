@@ -23,7 +23,7 @@ type Field struct {
 	Type   protowire.Type
 	// Bits is the value of a varint or of a fixed64.
 	Bits uint64
-	// Bytes is the value of a length-delimited field.
+	// Bytes is the value of a length-delimited field. It has no spare capacity.
 	Bytes []byte
 	// Raw is the whole encoded field.
 	Raw []byte
@@ -72,6 +72,7 @@ func consume(message []byte) (Field, int, error) {
 		f.Bits, n = protowire.ConsumeFixed64(message[tag:])
 	case protowire.BytesType:
 		f.Bytes, n = protowire.ConsumeBytes(message[tag:])
+		f.Bytes = slices.Clip(f.Bytes)
 	default:
 		n = protowire.ConsumeFieldValue(number, kind, message[tag:])
 	}
@@ -84,13 +85,15 @@ func consume(message []byte) (Field, int, error) {
 	return f, tag + n, nil
 }
 
-// Merge merges two encoded messages.
+// Merge merges two encoded messages: the Bytes of a Field or a result of Merge, and the
+// Bytes of the next Field. The cost of merging many fields is linear, because append
+// leaves spare capacity. The Bytes of a Field have none, so nothing is overwritten.
 func Merge(a, b []byte) []byte {
 	if len(a) == 0 {
 		return b
 	}
 
-	return append(a[:len(a):len(a)], b...)
+	return append(a, b...)
 }
 
 // An Entry is an entry of an encoded map.

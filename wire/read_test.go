@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -118,19 +119,45 @@ func TestMerge(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			// The bytes after message a belong to another field.
-			around := []byte(tc.a + "other")
-			if got := Merge(around[:len(tc.a)], []byte(tc.b)); string(got) != tc.want {
+			around := message(1, tc.a, 2, "other", 1, tc.b)
+			before := string(around)
+			var got []byte
+			for f, err := range Fields(around) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if f.Number == 1 {
+					got = Merge(got, f.Bytes)
+				}
+			}
+			if string(got) != tc.want {
 				t.Errorf("\n%s\nMerge(): want %q, got %q", tc.reason, tc.want, got)
 			}
-			if got := string(around); got != tc.a+"other" {
-				t.Errorf("\n%s\nMerge() must not write into the message: got %q", tc.reason, got)
+			if string(around) != before {
+				t.Errorf("\n%s\nMerge() must not write into the message: want %q, got %q", tc.reason, before, around)
 			}
 		})
 	}
 
 	if Merge(nil, []byte{}) == nil {
 		t.Error("Merge() of nil and an empty message: want an empty message, got nil")
+	}
+}
+
+// TestMergeMany checks that the memory to merge a field that is split into many is linear
+// in their number.
+func TestMergeMany(t *testing.T) {
+	const fragments = 1 << 15
+	split := bytes.Repeat(message(5, "abcd"), fragments)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := len(ObjectIn(split))
+	runtime.ReadMemStats(&after)
+	if want := 4 * fragments; got != want {
+		t.Fatalf("ObjectIn(): want %d bytes, got %d", want, got)
+	}
+	if most, allocated := uint64(10*4*fragments), after.TotalAlloc-before.TotalAlloc; allocated > most {
+		t.Errorf("ObjectIn() of %d fields: want at most %d bytes of memory, got %d", fragments, most, allocated)
 	}
 }
 
