@@ -6,7 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 )
 
 // annotationRevision is set on the pod template. Its value is a hash of the content and
@@ -31,7 +31,7 @@ func revision(cm *composedConfigMap, generated bool, shared []sharedFiles, templ
 	for i, s := range shared {
 		others[i] = content{s.BinaryData, s.Data}
 	}
-	var w wire.Writer
+	var w objects.Writer
 	w.Object(&struct {
 		content `json:",inline"`
 
@@ -58,7 +58,7 @@ type encodedDeployment struct {
 
 type podTemplate struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     wire.Value        `json:"spec"`
+	Spec     objects.Value     `json:"spec"`
 }
 
 // encodeDeployment returns the Deployment with its revision, ready to be written. It
@@ -67,7 +67,7 @@ type podTemplate struct {
 func encodeDeployment(d *desired) (encoded *encodedDeployment, rev string) {
 	encoded = &encodedDeployment{TypeMeta: d.deployment.TypeMeta, ObjectMeta: d.deployment.ObjectMeta}
 	encoded.Spec.DeploymentSpec = d.deployment.Spec
-	encoded.Spec.Template = podTemplate{d.deployment.Spec.Template.ObjectMeta, wire.Encode(&d.deployment.Spec.Template.Spec)}
+	encoded.Spec.Template = podTemplate{d.deployment.Spec.Template.ObjectMeta, objects.Encode(&d.deployment.Spec.Template.Spec)}
 	text := d.configMap
 	if d.text != keyConfigMap {
 		text = &composedConfigMap{}

@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"unsafe"
@@ -31,7 +30,7 @@ type Field struct {
 
 // Text returns the value of a string field. It shares the memory of the message.
 func (f Field) Text() (string, error) {
-	// Validation takes the largest part of a call with a large book. On amd64,
+
 	// segmentio/asm is several times faster than the Go library.
 	if !utf8.Valid(f.Bytes) {
 		return "", errUTF8
@@ -127,38 +126,6 @@ func ReadEntry(message []byte) (Entry, error) {
 	return e, nil
 }
 
-// Entries returns the entries of an encoded Struct in their order. If a key occurs more
-// than once, the last entry counts.
-func Entries(object []byte) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		for f, err := range Fields(object) {
-			var e Entry
-			if err == nil {
-				if f.Number != 1 || f.Type != protowire.BytesType {
-					continue
-				}
-				e, err = ReadEntry(f.Bytes)
-			}
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// ReadEntries returns the last entry for each key of an encoded Struct, sorted by key.
-func ReadEntries(object []byte) ([]Entry, error) {
-	var all []Entry
-	for e, err := range Entries(object) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-
-	return LastOfEach(all), nil
-}
-
 // LastOfEach returns the last entry for each key of a map, sorted by key. It reorders
 // all.
 func LastOfEach(all []Entry) []Entry {
@@ -171,76 +138,4 @@ func LastOfEach(all []Entry) []Entry {
 	}
 
 	return kept
-}
-
-// ObjectIn returns the encoded Struct in an encoded Value, or nil if the Value holds
-// something else.
-func ObjectIn(message []byte) []byte {
-	if v, err := read(message); err == nil && v.kind == kindObject {
-		return v.body
-	}
-
-	return nil
-}
-
-// A kind is the kind of a value.
-type kind int
-
-const (
-	kindNull kind = iota
-	kindNumber
-	kindText
-	kindBool
-	kindObject
-	kindList
-)
-
-// A value is a Value whose parts are still encoded.
-type value struct {
-	kind   kind
-	number float64
-	text   string
-	flag   bool
-	// body is the encoded Struct or ListValue.
-	body []byte
-}
-
-// read reads a Value. A Value without a kind, which is valid in protobuf but not in
-// JSON, is null.
-func read(message []byte) (value, error) {
-	var v value
-	for f, err := range Fields(message) {
-		if err != nil {
-			return v, err
-		}
-		switch protowire.EncodeTag(f.Number, f.Type) {
-		case protowire.EncodeTag(1, protowire.VarintType):
-			v = value{}
-		case protowire.EncodeTag(2, protowire.Fixed64Type):
-			v = value{kind: kindNumber, number: math.Float64frombits(f.Bits)}
-		case protowire.EncodeTag(3, protowire.BytesType):
-			v = value{kind: kindText}
-			if v.text, err = f.Text(); err != nil {
-				return v, err
-			}
-		case protowire.EncodeTag(4, protowire.VarintType):
-			v = value{kind: kindBool, flag: protowire.DecodeBool(f.Bits)}
-		case protowire.EncodeTag(5, protowire.BytesType):
-			v = v.with(kindObject, f.Bytes)
-		case protowire.EncodeTag(6, protowire.BytesType):
-			v = v.with(kindList, f.Bytes)
-		}
-	}
-
-	return v, nil
-}
-
-// with returns the value after reading a message of a kind. Messages of the same kind
-// merge.
-func (v value) with(k kind, body []byte) value {
-	if v.kind == k {
-		body = Merge(v.body, body)
-	}
-
-	return value{kind: k, body: body}
 }
