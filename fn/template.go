@@ -2,6 +2,7 @@ package fn
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -162,33 +163,20 @@ func validatePatch(v any, at *field.Path) field.ErrorList {
 // kubectl computes the other directives for the order of lists: with them, the result of a
 // merge depends on the order in which Go iterates over a map, and some values cause a panic.
 func validateDirective(name string, value any, at *field.Path) field.ErrorList {
-	switch name {
+	switch keys, list := value.([]any); name {
 	case "$patch":
 		if value != "replace" && value != "delete" {
 			return field.ErrorList{field.NotSupported(at, field.OmitValueType{}, []string{"replace", "delete"})}
 		}
-
-		return nil
 	case "$retainKeys":
-		return validateKeys(value, at)
+		if !list || slices.ContainsFunc(keys, func(key any) bool { return reflect.TypeOf(key) != reflect.TypeFor[string]() }) {
+			return field.ErrorList{field.TypeInvalid(at, field.OmitValueType{}, "must be a list of strings")}
+		}
 	default:
 		return field.ErrorList{field.Forbidden(at, "unknown directive: use $patch or $retainKeys, or remove it")}
 	}
-}
 
-func validateKeys(value any, at *field.Path) field.ErrorList {
-	keys, ok := value.([]any)
-	if !ok {
-		return field.ErrorList{field.TypeInvalid(at, field.OmitValueType{}, "must be a list")}
-	}
-	var errs field.ErrorList
-	for i, key := range keys {
-		if _, ok := key.(string); !ok {
-			errs = append(errs, field.TypeInvalid(at.Index(i), field.OmitValueType{}, "must be a string"))
-		}
-	}
-
-	return errs
+	return nil
 }
 
 func lookup(object map[string]any, path []string) any {

@@ -111,13 +111,12 @@ func TestTemplateErrors(t *testing.T) {
 		"NoObject": {reason: "A template must be an object", deployment: `text`, want: []string{"input.templates.deployment: Invalid value: must be an object"}},
 		"Directives": {
 			reason: "Directives that kubectl computes, and invalid values, are errors",
-			deployment: `{$patch: replace, metadata: {labels: {$patch: mangle}, annotations: {$retainKeys: a}}, spec: {$retainKeys: [strategy, {}, null],
+			deployment: `{$patch: replace, metadata: {labels: {$patch: mangle}, annotations: {$retainKeys: a}}, spec: {$retainKeys: [strategy], strategy: {$retainKeys: [type, {}]},
 			              template: {spec: {containers: [{name: mdbook, $patch: merge, $setElementOrder/env: [a]}], tolerationz: [{$patch: 1}]}}}}`,
 			want: []string{
 				`input.templates.deployment.metadata.labels.$patch: Unsupported value: supported values: "replace", "delete"`,
-				"input.templates.deployment.metadata.annotations.$retainKeys: Invalid value: must be a list",
-				"input.templates.deployment.spec.$retainKeys[1]: Invalid value: must be a string",
-				"input.templates.deployment.spec.$retainKeys[2]: Invalid value: must be a string",
+				"input.templates.deployment.metadata.annotations.$retainKeys: Invalid value: must be a list of strings",
+				"input.templates.deployment.spec.strategy.$retainKeys: Invalid value: must be a list of strings",
 				`input.templates.deployment.spec.template.spec.containers[0].$patch: Unsupported value: supported values: "replace", "delete"`,
 				"input.templates.deployment.spec.template.spec.containers[0].$setElementOrder/env: Forbidden: unknown directive: use $patch or $retainKeys, or remove it",
 				"input.templates.deployment.spec.template.spec.tolerationz: Forbidden: unknown field",

@@ -217,7 +217,7 @@ func (d *decoder) object(object []byte, into reflect.Value) {
 			return
 		}
 		if i, ok := known.find(e.Key); ok {
-			last[i] = present(e.Value)
+			last[i] = e.Value
 		} else if d.Strict {
 			unknown = append(unknown, e)
 		}
@@ -290,15 +290,6 @@ func (d *decoder) texts(object []byte, into *map[string]string) bool {
 	*into = texts
 
 	return true
-}
-
-// present returns a message that is not nil, even if it is empty.
-func present(message []byte) []byte {
-	if message == nil {
-		return []byte{}
-	}
-
-	return message
 }
 
 func (d *decoder) list(list []byte, into reflect.Value) {

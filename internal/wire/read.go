@@ -30,8 +30,7 @@ type Field struct {
 
 // Text returns the value of a string field. It shares the memory of the message.
 func (f Field) Text() (string, error) {
-
-	// segmentio/asm is several times faster than the Go library.
+	// TODO
 	if !utf8.Valid(f.Bytes) {
 		return "", errUTF8
 	}
@@ -98,14 +97,14 @@ func Merge(a, b []byte) []byte {
 // An Entry is an entry of an encoded map.
 type Entry struct {
 	Key string
-	// Value is the encoded message.
+	// Value is the encoded message. It is not nil.
 	Value []byte
 }
 
 // ReadEntry returns an entry of a map whose keys are strings and whose values are
 // messages.
 func ReadEntry(message []byte) (Entry, error) {
-	var e Entry
+	e := Entry{Value: []byte{}}
 	for f, err := range Fields(message) {
 		if err != nil {
 			return e, err
