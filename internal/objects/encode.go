@@ -109,22 +109,27 @@ func (w *Writer) value(from reflect.Value) {
 	case reflect.Map:
 		w.Message(5, func() { w.entries(from) })
 	case reflect.Slice:
-		if from.Type().Elem().Kind() == reflect.Uint8 {
-			w.Text(3, base64.StdEncoding.EncodeToString(from.Bytes()))
-
-			break
-		}
-		w.Message(6, func() {
-			for i := from.Len() - 1; i >= 0; i-- {
-				w.Message(1, func() { w.value(from.Index(i)) })
-			}
-		})
+		w.list(from)
 	default:
 		panic(fmt.Sprintf("cannot encode a %s", from.Type()))
 	}
 }
 
 func (w *Writer) number(f float64) { w.Fixed64(2, math.Float64bits(f)) }
+
+// list writes a list, or bytes as text in base64.
+func (w *Writer) list(from reflect.Value) {
+	if from.Type().Elem().Kind() == reflect.Uint8 {
+		w.Text(3, base64.StdEncoding.EncodeToString(from.Bytes()))
+
+		return
+	}
+	w.Message(6, func() {
+		for i := from.Len() - 1; i >= 0; i-- {
+			w.Message(1, func() { w.value(from.Index(i)) })
+		}
+	})
+}
 
 // entries writes the entries of a map, sorted by key.
 func (w *Writer) entries(from reflect.Value) {

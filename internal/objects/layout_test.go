@@ -27,7 +27,6 @@ func TestLayoutOf(t *testing.T) {
 		"Skipped": {reason: "Fields without a name in JSON are skipped", of: struct {
 			A     string
 			B     string `json:"-"`
-			c     string `json:"c"` //nolint:govet // It tests this mistake.
 			inner `json:"inner"`
 		}{}},
 		"Inlined": {reason: "A field hides an inlined field before it", of: struct {

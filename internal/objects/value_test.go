@@ -26,6 +26,8 @@ const (
 )
 
 func TestEntries(t *testing.T) {
+	one := func(key, value string) wire.Entry { return wire.Entry{Key: key, Value: []byte(value)} }
+
 	cases := map[string]struct {
 		reason    string
 		message   string
@@ -34,10 +36,10 @@ func TestEntries(t *testing.T) {
 		wantError bool
 	}{
 		"Empty":     {reason: "A Struct can be empty"},
-		"Order":     {reason: "Entries keep their order, or are sorted", message: entry("b", "x") + entry("a", "y"), want: []wire.Entry{{"b", []byte("x")}, {"a", []byte("y")}}, wantLast: []wire.Entry{{"a", []byte("y")}, {"b", []byte("x")}}},
-		"Repeated":  {reason: "The last of several entries with a key counts", message: entry("a", "x") + entry("a", "y"), want: []wire.Entry{{"a", []byte("x")}, {"a", []byte("y")}}, wantLast: []wire.Entry{{"a", []byte("y")}}},
-		"Others":    {reason: "Other fields and types are skipped", message: sized(2, "x") + null + entry("a", "x"), want: []wire.Entry{{"a", []byte("x")}}, wantLast: []wire.Entry{{"a", []byte("x")}}},
-		"Truncated": {reason: "A field must be complete", message: entry("a", "x") + "\x0a\x02a", want: []wire.Entry{{"a", []byte("x")}}, wantError: true},
+		"Order":     {reason: "Entries keep their order, or are sorted", message: entry("b", "x") + entry("a", "y"), want: []wire.Entry{one("b", "x"), one("a", "y")}, wantLast: []wire.Entry{one("a", "y"), one("b", "x")}},
+		"Repeated":  {reason: "The last of several entries with a key counts", message: entry("a", "x") + entry("a", "y"), want: []wire.Entry{one("a", "x"), one("a", "y")}, wantLast: []wire.Entry{one("a", "y")}},
+		"Others":    {reason: "Other fields and types are skipped", message: sized(2, "x") + null + entry("a", "x"), want: []wire.Entry{one("a", "x")}, wantLast: []wire.Entry{one("a", "x")}},
+		"Truncated": {reason: "A field must be complete", message: entry("a", "x") + "\x0a\x02a", want: []wire.Entry{one("a", "x")}, wantError: true},
 		"Entry":     {reason: "A field of an entry must be complete", message: sized(1, "\x0a\x02a") + entry("a", "x"), wantError: true},
 	}
 	for name, tc := range cases {

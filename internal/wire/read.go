@@ -30,7 +30,10 @@ type Field struct {
 
 // Text returns the value of a string field. It shares the memory of the message.
 func (f Field) Text() (string, error) {
-	// TODO
+	// On amd64, segmentio/asm validates 900 KiB of Japanese in 0.1 ms, and of English in
+	// 0.05 ms. The Go library takes 0.7 and 0.15 ms: see BenchmarkText. A call validates a
+	// book twice, so with the Go library, a call for such a Japanese book would take 1.4
+	// times the CPU.
 	if !utf8.Valid(f.Bytes) {
 		return "", errUTF8
 	}
