@@ -211,7 +211,7 @@ ifdef BASE
 	@test/microbench.sh $(BASE) $(ROUNDS) $(BENCHTIME)
 else
 	@cd test/bench && go build -ldflags '-s -w' -o $(BIN)/bench-noop ./noop
-	@cd test/bench && go build -ldflags '-s -w' -o $(BIN)/bench-limit ./limit
+	@cd test/bench && go build -ldflags '-s -w' -o $(BIN)/bench-floor ./floor
 	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)' -rounds $(ROUNDS)
 endif
 
