@@ -260,7 +260,7 @@ $(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-g
 		--label $(call metadata,description)='$(FUNCTION_DESCRIPTION)' \
 		--label $(call metadata,source)=$(SOURCE) \
 		--label $(call metadata,licenses)=Apache-2.0; \
-	$(BIN)/regctl image export ocidir://$$new/image:runtime $$new/runtime.tar; \
+	$(BIN)/regctl image export --name function-markdownview:$* ocidir://$$new/image:runtime $$new/runtime.tar; \
 	$(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -version $(VERSION) -output $$new/sbom.json $$new/function-markdownview; \
 	$(BIN)/crossplane xpkg build --package-root=package/function --examples-root=example/platform --embed-runtime-image-tarball=$$new/runtime.tar -o $$new/function.xpkg; \
 	mv -f $$new/function-markdownview $$new/runtime.tar $(DIST)/linux-$*; \
