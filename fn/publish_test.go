@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,6 +20,16 @@ func invalidWith(t *testing.T, name, host, input string) []string {
 	v.input = *decoded[v1beta1.Input](t, input)
 
 	return messages(validate(request{view: v}))
+}
+
+// parents returns a number of parents in YAML.
+func parents(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("{name: gateway-%d}", i)
+	}
+
+	return strings.Join(all, ", ")
 }
 
 func TestValidatePublish(t *testing.T) {
@@ -40,7 +51,10 @@ func TestValidatePublish(t *testing.T) {
 		"NoHost":        {reason: "A host is required if the Input has no pattern", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Required value: name a host that matches *.example.com"},
 		"BadHost":       {reason: "An underscore is not allowed in a host", host: "a_b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Invalid value"},
 		"Address":       {reason: "Kubernetes rejects an IP address", host: "1.2.3.4", input: `{allowedHosts: ["*.*.*.*"], ingress: {}}`, want: "spec.host: Invalid value"},
-		"LongName":      {reason: "The name of the XR is too long for a label of the host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": is too long for a host name"},
+		"Zeros":         {reason: "Kubernetes rejects an IP address with leading zeros", host: "010.0.0.1", input: `{allowedHosts: ["*.*.*.*"], ingress: {}}`, want: "spec.host: Invalid value"},
+		"ZerosPattern":  {reason: "A pattern must not be an IP address", input: `{ingress: {host: "010.0.0.1"}}`, want: "input.ingress.host: Invalid value"},
+		"NameOfAddress": {reason: "The name of the XR makes the host an IP address", name: "010", input: `{ingress: {host: "{name}.0.0.1"}}`, want: `metadata.name: Invalid value: "010": gives an invalid host name: 010.0.0.1 is an IP address`},
+		"LongName":      {reason: "The name of the XR is too long for a label of the host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": gives an invalid host name: " + long + ".example.com is an IP address, or has more than 253 characters, or more than 63 between two dots: choose another name"},
 		"LongSecret":    {reason: "The name of the XR is too long for the name of the Secret", name: strings.Repeat("a", 251), input: `{ingress: {host: example.com, tls: {secretName: "{name}-tls"}}}`, want: "metadata.name: Invalid value: \"" + strings.Repeat("a", 80) + "…\": is too long for the name of the Secret"},
 		"Both":          {reason: "A book has one public address", input: `{route: {` + gateway + `, host: a.b}, ingress: {host: a.b}}`, want: "input.ingress: Forbidden: set route or ingress, not both"},
 		"NoPattern":     {reason: "The Input must have a pattern or allow hosts", input: `{ingress: {}}`, want: "input.ingress.host: Required value"},
@@ -50,7 +64,13 @@ func TestValidatePublish(t *testing.T) {
 		"AllowedAlone":  {reason: "Allowed hosts have no effect without route or ingress", input: `{allowedHosts: ["*.example.com"]}`, want: "input.allowedHosts: Forbidden: has no effect without route or ingress"},
 		"NoParent":      {reason: "A route needs a Gateway", input: `{route: {host: a.b}}`, want: "input.route.parentRefs: Required value"},
 		"BadParent":     {reason: "A parent needs the name of a Gateway", input: `{route: {parentRefs: [{namespace: infra}], host: a.b}}`, want: "input.route.parentRefs[0].name: Required value"},
-		"TwoParents":    {reason: "The same Gateway twice", input: `{route: {parentRefs: [{name: a}, {name: a}], host: a.b}}`, want: "input.route.parentRefs[1]: Duplicate value"},
+		"TwoParents":    {reason: "The same Gateway twice", input: `{route: {parentRefs: [{name: a}, {name: a}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value: names a Gateway that the list has already: remove it, or give both entries a sectionName of their own"},
+		"Sections":      {reason: "Entries for one Gateway have their own sections, and entries for others need none", input: `{route: {parentRefs: [{name: a, sectionName: b}, {name: a, sectionName: c}, {name: b}, {name: b, namespace: c}], host: a.b}}`},
+		"SameSection":   {reason: "The same section twice", input: `{route: {parentRefs: [{name: a, sectionName: b}, {name: a, sectionName: b, port: 80}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"NoSection":     {reason: "Gateway API rejects a second entry for a Gateway if one has no section", input: `{route: {parentRefs: [{name: a, sectionName: b}, {name: a}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"ParentPorts":   {reason: "Gateway API rejects entries that differ only in port", input: `{route: {parentRefs: [{name: a, port: 80}, {name: a, port: 443}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"MostParents":   {reason: "Gateway API accepts 32 parents", input: `{route: {parentRefs: [` + parents(32) + `], host: a.b}}`},
+		"ManyParents":   {reason: "Gateway API rejects 33 parents", input: `{route: {parentRefs: [` + parents(33) + `], host: a.b}}`, want: "input.route.parentRefs: Too many: 33: must have at most 32 items"},
 		"ParentPort":    {reason: "A port must be at most 65535", input: `{route: {parentRefs: [{name: a, port: 70000}], host: a.b}}`, want: "input.route.parentRefs[0].port: Invalid value"},
 		"ParentSpace":   {reason: "The name of a namespace has no dots", input: `{route: {parentRefs: [{name: a, namespace: a.b}], host: a.b}}`, want: "input.route.parentRefs[0].namespace: Invalid value"},
 		"Section":       {reason: "The name of a listener is in lower case", input: `{route: {parentRefs: [{name: a, sectionName: A}], host: a.b}}`, want: "input.route.parentRefs[0].sectionName: Invalid value"},
@@ -60,6 +80,12 @@ func TestValidatePublish(t *testing.T) {
 		"Annotations":   {reason: "Annotations are checked", input: `{ingress: {host: a.b, annotations: {"a b": c}}}`, want: "input.ingress.annotations: Invalid value"},
 		"Budget":        {reason: "A number of pods must not be negative", input: `{podDisruptionBudget: {maxUnavailable: -1}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value"},
 		"BudgetPercent": {reason: "A text must be a percentage", input: `{podDisruptionBudget: {minAvailable: half}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetMost":    {reason: "All pods can be unavailable", input: `{podDisruptionBudget: {maxUnavailable: "100%"}}`},
+		"BudgetAbove":   {reason: "Kubernetes rejects more than 100%", input: `{podDisruptionBudget: {maxUnavailable: "150%"}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value: \"150%\": must be a number of pods such as 1, or a percentage from \"0%\" to \"100%\""},
+		"BudgetMin":     {reason: "Kubernetes rejects more than 100%", input: `{podDisruptionBudget: {minAvailable: "101%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetHuge":    {reason: "A number too large for an integer is more than 100%", input: `{podDisruptionBudget: {minAvailable: "99999999999999999999%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetSign":    {reason: "A percentage has no sign", input: `{podDisruptionBudget: {minAvailable: "-1%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetNoSign":  {reason: "A text without % is not a percentage", input: `{podDisruptionBudget: {minAvailable: "50"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
 		"BudgetBoth":    {reason: "Kubernetes rejects both fields together", input: `{podDisruptionBudget: {minAvailable: 1, maxUnavailable: 1}}`, want: "input.podDisruptionBudget.minAvailable: Forbidden: set maxUnavailable or minAvailable, not both"},
 	}
 	for name, tc := range cases {

@@ -222,18 +222,23 @@ type PodDisruptionBudget struct {
 	// Defaults to 1 if minAvailable is absent.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^0*(100|[0-9]{1,2})%$`
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// MinAvailable is how many pods must be available: a number or a percentage.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^0*(100|[0-9]{1,2})%$`
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
 }
 
 // Route is an HTTPRoute of Gateway API (gateway.networking.k8s.io/v1).
 type Route struct {
-	// ParentRefs are the Gateways.
+	// ParentRefs are the Gateways. Several entries for one Gateway need a sectionName
+	// each.
 	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="two entries name the same Gateway: remove one, or give both a sectionName of their own"
 	ParentRefs []ParentRef `json:"parentRefs"`
 
 	// Host of each book: a pattern with {name} and {namespace} of the MarkdownView,
@@ -256,18 +261,24 @@ type Route struct {
 // A ParentRef names a Gateway.
 type ParentRef struct {
 	// Name of the Gateway.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
 	// Namespace of the Gateway. Defaults to that of the MarkdownView.
 	// +optional
+	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
 
 	// SectionName is the listener of the Gateway. Defaults to all.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	SectionName string `json:"sectionName,omitempty"`
 
 	// Port of the listeners of the Gateway. Defaults to all.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 }
 
