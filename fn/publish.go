@@ -200,11 +200,15 @@ type observedRoute struct {
 // An observedParent is what the controller of a Gateway reports about a route.
 type observedParent struct {
 	ParentRef  v1beta1.ParentRef `json:"parentRef"`
-	Conditions []struct {
-		condition
+	Conditions []parentCondition `json:"conditions"`
+}
 
-		ObservedGeneration int64 `json:"observedGeneration"`
-	} `json:"conditions"`
+type parentCondition struct {
+	condition
+
+	ObservedGeneration int64 `json:"observedGeneration"`
+	// LastTransitionTime can be compared with other times of the API server as text.
+	LastTransitionTime string `json:"lastTransitionTime"`
 }
 
 // ready returns whether every Gateway has accepted the current generation of the route.
@@ -227,33 +231,40 @@ func (o *observedRoute) ready(v view) bool {
 
 // rejected returns why a Gateway rejected the current generation of the route. It is
 // empty if no Gateway rejected it.
-func (o *observedRoute) rejected() string {
+func (o *observedRoute) rejected(s *observedService) string {
 	if o == nil {
 		return ""
 	}
 	for _, p := range o.Status.Parents {
-		if _, why := p.state(o.Metadata.Generation); why != "" {
-			return why
+		if _, c := p.state(o.Metadata.Generation); c.Type != "" && !c.before(s) {
+			return cmp.Or(line(c.Message), line(c.Reason), c.Type+" is "+c.Status)
 		}
 	}
 
 	return ""
 }
 
-// state returns whether a Gateway has accepted a generation of a route, and why, if the
-// Gateway has rejected it.
-func (p observedParent) state(generation int64) (accepted bool, why string) {
+// before returns whether a Gateway has not found the Service because the Service did not
+// exist yet: Crossplane may create the route first. The Gateway then reports again.
+func (c parentCondition) before(s *observedService) bool {
+	return c.Reason == "BackendNotFound" && (s == nil || c.LastTransitionTime <= s.Metadata.CreationTimestamp)
+}
+
+// state returns whether a Gateway has accepted a generation of a route, and the condition
+// with which the Gateway has rejected it. PartiallyInvalid means that the Gateway drops a
+// rule, for example because another route has the same host.
+func (p observedParent) state(generation int64) (accepted bool, rejected parentCondition) {
 	for _, c := range p.Conditions {
 		switch {
 		case c.ObservedGeneration < generation:
-		case c.Status == statusFalse && (c.Type == "Accepted" || c.Type == "ResolvedRefs"):
-			return false, cmp.Or(line(c.Message), line(c.Reason), c.Type+" is False")
+		case c.Status == statusFalse && (c.Type == "Accepted" || c.Type == "ResolvedRefs"), c.Status == statusTrue && c.Type == "PartiallyInvalid":
+			return false, c
 		case c.Type == "Accepted" && c.Status == statusTrue:
 			accepted = true
 		}
 	}
 
-	return accepted, ""
+	return accepted, parentCondition{}
 }
 
 // isParent returns whether ours and theirs are the same parent. A controller may add the

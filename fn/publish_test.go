@@ -140,6 +140,9 @@ func TestRouteReady(t *testing.T) {
 		"Old":        {reason: "The report is about an earlier generation of the route", observed: `{metadata: {generation: 3}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`},
 		"Rejected":   {reason: "A Gateway rejects the route", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: "False", reason: NoMatchingListenerHostname, observedGeneration: 2}]}]}}`, why: "NoMatchingListenerHostname"},
 		"Unresolved": {reason: "A Gateway cannot resolve the Service", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `, {type: ResolvedRefs, status: "False", message: no such Service, observedGeneration: 2}]}]}}`, why: "no such Service"},
+		"Conflict":   {reason: "A Gateway drops the rule, because another route has the same host", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `, {type: PartiallyInvalid, status: "True", reason: RuleMatchPartiallyConflict, observedGeneration: 2}]}]}}`, why: "RuleMatchPartiallyConflict"},
+		"Valid":      {reason: "A Gateway drops no rule", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: PartiallyInvalid, status: "False", observedGeneration: 2}, ` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`, want: true},
+		"Silent":     {reason: "A Gateway gives no reason", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: "False", observedGeneration: 2}]}]}}`, why: "Accepted is False"},
 		"Pending":    {reason: "A Gateway has not decided", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: Unknown, reason: Pending, observedGeneration: 2}]}]}}`},
 	}
 	for name, tc := range cases {
@@ -147,7 +150,7 @@ func TestRouteReady(t *testing.T) {
 			v := settledView()
 			v.input = *decoded[v1beta1.Input](t, `{route: {host: a.b, parentRefs: [{name: a}, {name: b, namespace: infra, sectionName: https}]}}`)
 			o := decoded[observedRoute](t, tc.observed)
-			if got, why := o.ready(v), o.rejected(); got != tc.want || why != tc.why {
+			if got, why := o.ready(v), o.rejected(nil); got != tc.want || why != tc.why {
 				t.Errorf("\n%s\nready(), rejected(): want %t and %q, got %t and %q", tc.reason, tc.want, tc.why, got, why)
 			}
 		})

@@ -112,8 +112,11 @@ type Input struct {
 	// AllowedHosts are patterns; spec.host of a MarkdownView, which replaces the host
 	// of the route or ingress, must match one of them. "*" matches any text without
 	// ".", and {name} and {namespace} are those of the MarkdownView:
-	// "*.{namespace}.example.com" protects the hosts of other namespaces. Absent or
-	// empty allows no spec.host.
+	// "*.{namespace}.example.com" protects the hosts of other namespaces. Within a
+	// namespace, two MarkdownViews can set the same host, or one the host that the
+	// other has by default. The Gateway or the Ingress controller decides which of
+	// them it serves. A conflict that a Gateway reports is in the condition Degraded.
+	// Absent or empty allows no spec.host.
 	// +optional
 	AllowedHosts []string `json:"allowedHosts,omitempty"`
 
@@ -242,9 +245,10 @@ type Route struct {
 	ParentRefs []ParentRef `json:"parentRefs"`
 
 	// Host of each book: a pattern with {name} and {namespace} of the MarkdownView,
-	// such as "{name}.{namespace}.books.example.com". With a dot between them no two
-	// MarkdownViews have the same host. Required without allowedHosts. Without host
-	// every MarkdownView must set spec.host.
+	// such as "{name}.{namespace}.books.example.com". With a dot between them the
+	// pattern gives each MarkdownView its own host, but another MarkdownView can set
+	// the same host in spec.host if allowedHosts allows it. Required without
+	// allowedHosts. Without host every MarkdownView must set spec.host.
 	// +optional
 	Host string `json:"host,omitempty"`
 
