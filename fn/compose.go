@@ -92,7 +92,7 @@ func compose(v view, o observed) (*desired, problems) {
 		// checked after the merge.
 		invalid, warnings := f.check()
 		if len(invalid) > 0 {
-			return nil, problemsOf(ReasonInvalidSpec, invalid)
+			return nil, append(problemsOf(ReasonInvalidSpec, invalid), problemsOf(ReasonInvalidInput, validateMerges(v, field.NewPath("input", "templates")))...)
 		}
 		checked = &warnings
 	}
@@ -112,7 +112,9 @@ func compose(v view, o observed) (*desired, problems) {
 		d, more = composeFiles(v, o, f)
 	}
 	if errs = append(errs, more...); len(errs) > 0 {
-		return nil, problemsOf(ReasonInvalidInput, errs)
+		invalid, _ := f.check()
+
+		return nil, append(problemsOf(ReasonInvalidInput, errs), problemsOf(ReasonInvalidSpec, invalid)...)
 	}
 	if errs := d.check(v, o, f, checked); len(errs) > 0 {
 		return nil, problemsOf(ReasonInvalidSpec, errs)

@@ -2,6 +2,7 @@ package fn
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -177,6 +178,77 @@ func TestTemplateErrors(t *testing.T) {
 			}
 			if got := problems.reason(); got != ReasonInvalidInput {
 				t.Errorf("\n%s\nreason: want %q, got %q", tc.reason, ReasonInvalidInput, got)
+			}
+		})
+	}
+}
+
+// TestTemplateErrorsAmongOthers checks that the errors of templates are reported together
+// with others.
+func TestTemplateErrorsAmongOthers(t *testing.T) {
+	const fixed = ": Forbidden: a template cannot change this field: remove it"
+
+	cases := map[string]struct {
+		reason, input string
+		change        func(v *view)
+		want          []string
+	}{
+		"Input": {
+			reason: "Another field of the Input has an error",
+			input:  `{ttl: -1s, templates: {deployment: {metadata: {name: other}}}}`,
+			want:   []string{"input.templates.deployment.metadata.name" + fixed, `input.ttl: Invalid value: "-1s": must not be negative`},
+		},
+		"Spec": {
+			reason: "The spec has an error",
+			input:  `{templates: {service: {metadata: {name: other}}}}`,
+			change: func(v *view) { v.Spec.Replicas = ptr.To[int32](9) },
+			want:   []string{"input.templates.service.metadata.name" + fixed, "spec.replicas: Invalid value: 9: must be from 1 to 5"},
+		},
+		"Book": {
+			reason: "mdBook cannot build the book",
+			input:  `{templates: {service: {metadata: {name: other}}}}`,
+			change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](/a.md)"} },
+			want:   []string{"input.templates.service.metadata.name" + fixed, `spec.markdowns: Invalid value: SUMMARY.md line 1: `},
+		},
+		"BookWithTemplate": {
+			reason: "mdBook cannot build the book, to which a template could add files",
+			input:  `{templates: {configMap: {metadata: {name: other}}}}`,
+			change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](/a.md)"} },
+			want:   []string{"input.templates.configMap.metadata.name" + fixed, `spec.markdowns: Invalid value: SUMMARY.md line 1: `},
+		},
+		"SameTemplate": {
+			reason: "The same template has an unknown field",
+			input:  `{templates: {deployment: {kind: Deployment, metadata: {name: other}, spec: {paws: true}}}}`,
+			want:   []string{"input.templates.deployment.metadata.name" + fixed, "input.templates.deployment.spec.paws: Forbidden: unknown field"},
+		},
+		"Valid": {
+			reason: "A template without errors adds none",
+			input:  `{ttl: -1s, templates: {configMap: {metadata: {annotations: {a: b}}}, deployment: {kind: Deployment, spec: {paused: false}}, service: {spec: {ports: [{port: 80, $patch: delete}]}}}}`,
+			want:   []string{`input.ttl: Invalid value: "-1s": must not be negative`},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := settledView()
+			v.input = *decoded[v1beta1.Input](t, tc.input)
+			if tc.change != nil {
+				tc.change(&v)
+			}
+			problems := validate(request{view: v})
+			if len(problems) == 0 {
+				_, problems = compose(v, observed{})
+			}
+			got := messages(problems)
+			for i := range got {
+				for _, want := range tc.want {
+					if strings.HasPrefix(got[i], want) {
+						got[i] = want // The rest comes from package book or a library.
+					}
+				}
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
