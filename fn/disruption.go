@@ -92,7 +92,7 @@ func validateBudget(b *v1beta1.PodDisruptionBudget, at *field.Path) field.ErrorL
 // validateAmount returns an error for a value that is neither a number of pods nor a
 // percentage of at most 100%.
 func validateAmount(amount *intstr.IntOrString, at *field.Path) field.ErrorList {
-	if amount == nil || amount.Type == intstr.Int && amount.IntVal >= 0 || amount.Type == intstr.String && isPercentage(amount.StrVal) {
+	if amount == nil || amount.Type == intstr.Int && amount.IntVal >= 0 || isPercentage(amount.StrVal) {
 		return nil
 	}
 

@@ -143,7 +143,8 @@ func TestRouteReady(t *testing.T) {
 		"Conflict":   {reason: "A Gateway drops the rule, because another route has the same host", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `, {type: PartiallyInvalid, status: "True", reason: RuleMatchPartiallyConflict, observedGeneration: 2}]}]}}`, why: "RuleMatchPartiallyConflict"},
 		"Valid":      {reason: "A Gateway drops no rule", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: PartiallyInvalid, status: "False", observedGeneration: 2}, ` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`, want: true},
 		"Silent":     {reason: "A Gateway gives no reason", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: "False", observedGeneration: 2}]}]}}`, why: "Accepted is False"},
-		"Pending":    {reason: "A Gateway has not decided", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: Unknown, reason: Pending, observedGeneration: 2}]}]}}`},
+		"Pending":    {reason: "A Gateway has not decided", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [{type: Accepted, status: Unknown, reason: Pending, observedGeneration: 2}]}]}}`},
+		"Resolved":   {reason: "A Gateway has resolved the Service, and not decided about the route", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [{type: ResolvedRefs, status: "True", observedGeneration: 2}]}]}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -152,6 +153,46 @@ func TestRouteReady(t *testing.T) {
 			o := decoded[observedRoute](t, tc.observed)
 			if got, why := o.ready(v), o.rejected(nil); got != tc.want || why != tc.why {
 				t.Errorf("\n%s\nready(), rejected(): want %t and %q, got %t and %q", tc.reason, tc.want, tc.why, got, why)
+			}
+		})
+	}
+}
+
+func TestIngressReady(t *testing.T) {
+	cases := map[string]struct {
+		reason, observed string
+		want             bool
+	}{
+		"Absent":    {reason: "There is no Ingress yet"},
+		"NoAddress": {reason: "No controller has given it an address", observed: `{metadata: {name: a}, status: {loadBalancer: {}}}`},
+		"Address":   {reason: "It has an address", observed: `{status: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}}`, want: true},
+		"Deleted":   {reason: "It is being deleted", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, status: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := decoded[observedIngress](t, tc.observed).ready(); got != tc.want {
+				t.Errorf("\n%s\nready(): want %t, got %t", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+func TestBudgetReady(t *testing.T) {
+	cases := map[string]struct {
+		reason, observed string
+		want             bool
+	}{
+		"Absent":   {reason: "There is no budget yet"},
+		"Created":  {reason: "The controller has not observed it", observed: `{metadata: {generation: 1}}`},
+		"NoNumber": {reason: "Nobody has observed a budget without a generation", observed: `{metadata: {name: a}}`},
+		"Observed": {reason: "The controller has observed it", observed: `{metadata: {generation: 2}, status: {observedGeneration: 2}}`, want: true},
+		"Changed":  {reason: "The controller has not observed the change", observed: `{metadata: {generation: 2}, status: {observedGeneration: 1}}`},
+		"Deleted":  {reason: "It is being deleted", observed: `{metadata: {generation: 2, deletionTimestamp: "2026-01-02T03:04:05Z"}, status: {observedGeneration: 2}}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := decoded[observedBudget](t, tc.observed).ready(); got != tc.want {
+				t.Errorf("\n%s\nready(): want %t, got %t", tc.reason, tc.want, got)
 			}
 		})
 	}
