@@ -32,7 +32,7 @@ func TestSettings(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, messages(problemsOf("", tc.settings.validate(field.NewPath("book"))))); diff != "" {
+			if diff := cmp.Diff(tc.want, messages(problemsOf("", tc.validate(field.NewPath("book"))))); diff != "" {
 				t.Errorf("\n%s\nvalidate(): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
