@@ -112,9 +112,7 @@ func compose(v view, o observed) (*desired, problems) {
 		d, more = composeFiles(v, o, f)
 	}
 	if errs = append(errs, more...); len(errs) > 0 {
-		invalid, _ := f.check()
-
-		return nil, append(problemsOf(ReasonInvalidInput, errs), problemsOf(ReasonInvalidSpec, invalid)...)
+		return nil, problemsOf(ReasonInvalidInput, errs)
 	}
 	if errs := d.check(v, o, f, checked); len(errs) > 0 {
 		return nil, problemsOf(ReasonInvalidSpec, errs)

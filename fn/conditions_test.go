@@ -147,6 +147,8 @@ func TestDegradedRoute(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
 			v.input = *decoded[v1beta1.Input](t, `{route: {host: a.b, parentRefs: [{name: a}]}}`)
+			// The route was added to the Input later, so it is not missing.
+			v.last = before(t, `[{type: Available, status: "True", reason: Available}]`)
 			d, _ := compose(v, observed{})
 			o := observed{
 				service:    decoded[observedService](t, tc.service),
@@ -155,6 +157,10 @@ func TestDegradedRoute(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, degraded(v, o, d)); diff != "" {
 				t.Errorf("\n%s\ndegraded(): -want, +got:\n%s", tc.reason, diff)
+			}
+			v.input.Route = nil
+			if diff := cmp.Diff(asExpected, degraded(v, o, d)); diff != "" {
+				t.Errorf("The Input has no route any more: degraded(): -want, +got:\n%s", diff)
 			}
 		})
 	}

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -142,6 +144,14 @@ func TestTemplateErrors(t *testing.T) {
 		"SameName":     {reason: "Two containers cannot have the same name", deployment: `{spec: {template: {spec: {initContainers: [{name: mdbook, image: a}]}}}}`, want: []string{"input.templates.deployment.spec.template.spec.containers[mdbook]: Duplicate value"}},
 		"Negative":     {reason: "The API server rejects a negative number of replicas", deployment: `{spec: {replicas: -1}}`, want: []string{"input.templates.deployment.spec.replicas: Invalid value: -1: must not be negative"}},
 		"StrategyGone": {reason: "Kubernetes would set rollingUpdate, and reject it together with a later Recreate", deployment: `{spec: {strategy: null}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"TypeGone":     {reason: "Kubernetes would set the type", deployment: `{spec: {strategy: {type: null}}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"RollingGone":  {reason: "Kubernetes would set rollingUpdate", deployment: `{spec: {strategy: {rollingUpdate: null}}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"SurgeGone":    {reason: "Kubernetes would set maxSurge", deployment: `{spec: {strategy: {rollingUpdate: {maxSurge: null}}}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"MaxGone":      {reason: "Kubernetes would set maxUnavailable", deployment: `{spec: {strategy: {rollingUpdate: {maxUnavailable: null}}}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"FileName":     {reason: "A key of a ConfigMap has no folders", configMap: `{data: {a/b.md: text}}`, want: []string{"input.templates.configMap.data[a/b.md]: Invalid value: is not a file name: "}},
+		"FileTwice":    {reason: "A key cannot be in data and in binaryData", configMap: `{data: {x.txt: text}, binaryData: {x.txt: dGV4dA==}}`, want: []string{"input.templates.configMap.binaryData[x.txt]: Duplicate value"}},
+		"Labels":       {reason: "Labels are checked", service: `{metadata: {labels: {a b: c}}}`, want: []string{"input.templates.service.metadata.labels: Invalid value: "}},
+		"Annotations":  {reason: "Annotations are checked", service: `{metadata: {annotations: {a b: c}}}`, want: []string{"input.templates.service.metadata.annotations: Invalid value: "}},
 		"All":          {reason: "All errors are reported at once", configMap: `{immutable: true}`, service: `{kind: Pod}`, want: []string{"input.templates.configMap.immutable" + fixed, "input.templates.service.kind" + fixed}},
 	}
 	for name, tc := range cases {
@@ -183,6 +193,27 @@ func TestTemplateErrors(t *testing.T) {
 	}
 }
 
+// TestExtraSize checks how large the files are that a template adds.
+func TestExtraSize(t *testing.T) {
+	const half = 1 << 19
+	v := settledView()
+	v.Spec.Markdowns = map[string]string{"SUMMARY.md": strings.Repeat("a", half)}
+	at := field.NewPath("configMap")
+	extra := &corev1.ConfigMap{Data: map[string]string{"a.txt": strings.Repeat("a", half-1)}, BinaryData: map[string][]byte{"b.png": {1}}}
+	if errs := validateExtra(filesOf(v, extra), at); len(errs) > 0 {
+		t.Errorf("All files together have 1 MiB: want no error, got %v", errs)
+	}
+	extra.BinaryData["b.png"] = []byte{1, 2}
+	want := []string{"configMap: Forbidden: holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"}
+	if diff := cmp.Diff(want, messages(problemsOf("", validateExtra(filesOf(v, extra), at)))); diff != "" {
+		t.Errorf("All files together have more than 1 MiB: -want, +got:\n%s", diff)
+	}
+	v.Spec.Markdowns["b.md"] = strings.Repeat("a", half+1)
+	if errs := validateExtra(filesOf(v, &corev1.ConfigMap{}), at); len(errs) > 0 {
+		t.Errorf("The template adds no file: want no error, got %v", errs)
+	}
+}
+
 // TestTemplateErrorsAmongOthers checks that the errors of templates are reported together
 // with others.
 func TestTemplateErrorsAmongOthers(t *testing.T) {
@@ -211,10 +242,10 @@ func TestTemplateErrorsAmongOthers(t *testing.T) {
 			want:   []string{"input.templates.service.metadata.name" + fixed, `spec.markdowns: Invalid value: SUMMARY.md line 1: `},
 		},
 		"BookWithTemplate": {
-			reason: "mdBook cannot build the book, to which a template could add files",
-			input:  `{templates: {configMap: {metadata: {name: other}}}}`,
-			change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](/a.md)"} },
-			want:   []string{"input.templates.configMap.metadata.name" + fixed, `spec.markdowns: Invalid value: SUMMARY.md line 1: `},
+			reason: "A book to which a template adds files is checked when the template has no errors",
+			input:  `{templates: {configMap: {metadata: {name: other}, data: {a.md: text}}}}`,
+			change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](a.md)"} },
+			want:   []string{"input.templates.configMap.metadata.name" + fixed},
 		},
 		"SameTemplate": {
 			reason: "The same template has an unknown field",
