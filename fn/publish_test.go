@@ -84,6 +84,7 @@ func TestValidatePublish(t *testing.T) {
 		"OfRoute":       {reason: "Annotations of a route are checked", input: `{route: {` + gateway + `, host: a.b, annotations: {"a b": c}}}`, want: "input.route.annotations: Invalid value"},
 		"Budget":        {reason: "A number of pods must not be negative", input: `{podDisruptionBudget: {maxUnavailable: -1}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value"},
 		"BudgetPercent": {reason: "A text must be a percentage", input: `{podDisruptionBudget: {minAvailable: half}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetZero":    {reason: "No pod can be unavailable", input: `{podDisruptionBudget: {maxUnavailable: 0}}`},
 		"BudgetMost":    {reason: "All pods can be unavailable", input: `{podDisruptionBudget: {maxUnavailable: "100%"}}`},
 		"BudgetAbove":   {reason: "Kubernetes rejects more than 100%", input: `{podDisruptionBudget: {maxUnavailable: "150%"}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value: \"150%\": must be a number of pods such as 1, or a percentage from \"0%\" to \"100%\""},
 		"BudgetMin":     {reason: "Kubernetes rejects more than 100%", input: `{podDisruptionBudget: {minAvailable: "101%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
