@@ -278,6 +278,9 @@ func (c *cluster) apply(key string, desired object) {
 			metadata(live)["generation"] = 1.0
 		}
 		setDefaults(key, live)
+		if _, ok := c.objects["service"]; key == "httproute" && !ok {
+			live["status"] = object{"parents": c.parents(live, object{"type": "ResolvedRefs", "status": "False", "reason": "BackendNotFound", "message": "Service not found", "observedGeneration": 1.0, "lastTransitionTime": "2026-01-02T03:04:05Z"})}
+		}
 		c.objects[key], c.applied[key] = live, clone(desired)
 		c.writes++
 
@@ -396,14 +399,15 @@ func (c *cluster) stepOptional() bool {
 	return false
 }
 
-// parents returns what the controller of a Gateway reports about a route.
-func (c *cluster) parents(route object) []any {
+// parents returns what the controller of a Gateway reports about a route: whether it is
+// accepted, and more conditions.
+func (c *cluster) parents(route object, more ...any) []any {
 	var parents []any
 	for _, ref := range child(route, "spec")["parentRefs"].([]any) {
 		ref := clone(ref.(object))
 		setDefault(ref, object{"group": "gateway.networking.k8s.io", "kind": "Gateway", "namespace": metadata(route)["namespace"]})
 		accepted := object{"type": "Accepted", "status": statusOf(c.rejection == ""), "reason": "Accepted", "message": c.rejection, "observedGeneration": metadata(route)["generation"]}
-		parents = append(parents, object{"parentRef": ref, "controllerName": "example.com/gateway", "conditions": []any{accepted}})
+		parents = append(parents, object{"parentRef": ref, "controllerName": "example.com/gateway", "conditions": append([]any{accepted}, more...)})
 	}
 
 	return parents

@@ -92,7 +92,7 @@ func compose(v view, o observed) (*desired, problems) {
 		// checked after the merge.
 		invalid, warnings := f.check()
 		if len(invalid) > 0 {
-			return nil, problemsOf(ReasonInvalidSpec, invalid)
+			return nil, append(problemsOf(ReasonInvalidSpec, invalid), problemsOf(ReasonInvalidInput, validateMerges(v, field.NewPath("input", "templates")))...)
 		}
 		checked = &warnings
 	}

@@ -72,7 +72,8 @@ const (
 	ReasonReplicaFailure = "ReplicaFailure"
 	// ReasonProgressDeadlineExceeded (true): pods do not become available.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
-	// ReasonRouteNotAccepted (true): a Gateway rejects the HTTPRoute.
+	// ReasonRouteNotAccepted (true): a Gateway rejects the HTTPRoute or its rule, or does
+	// not find the Service.
 	ReasonRouteNotAccepted = "RouteNotAccepted"
 	// ReasonAsExpected (false): none of these.
 	ReasonAsExpected = "AsExpected"
@@ -139,7 +140,7 @@ func degraded(v view, o observed, d *desired) condition {
 			return condition{TypeDegraded, statusTrue, reason, message}
 		}
 	}
-	if why := o.route.rejected(); why != "" && v.input.Route != nil {
+	if why := o.route.rejected(o.service); why != "" && v.input.Route != nil {
 		return condition{TypeDegraded, statusTrue, ReasonRouteNotAccepted, fmt.Sprintf("A Gateway rejected HTTPRoute %s: %s: run kubectl describe httproute -n %s %s",
 			v.viewerName(), strings.TrimSuffix(why, "."), v.namespace(), v.viewerName())}
 	}

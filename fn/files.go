@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -119,22 +120,33 @@ func (f *files) configMap() *composedConfigMap {
 	}
 }
 
-// book returns the files to check, without a generated SUMMARY.md.
+// book returns the files to check, without a generated SUMMARY.md. How a file is stored
+// says nothing about its content: Helm's b64enc writes text to binaryData, and pods mount
+// the same bytes. So UTF-8 text is text everywhere.
 func (f *files) book() book.Files {
 	b := book.Files{Markdowns: union(f.extra.Data, f.spec.Markdowns), Shared: map[string]bool{}}
-	for name := range f.spec.Binaries {
-		b.Binaries = append(b.Binaries, name)
+	add := func(name string, content []byte, err error) {
+		if _, twice := b.Markdowns[name]; err == nil && !twice && utf8.Valid(content) {
+			b.Markdowns[name] = string(content)
+		} else {
+			b.Binaries = append(b.Binaries, name)
+		}
 	}
-	for name := range f.extra.BinaryData {
-		b.Binaries = append(b.Binaries, name)
+	for name, text := range f.spec.Binaries {
+		content, err := base64.StdEncoding.DecodeString(text)
+		add(name, content, err)
+	}
+	for name, content := range f.extra.BinaryData {
+		add(name, content, nil)
 	}
 	for _, s := range f.shared {
 		for key, text := range s.Data {
 			b.Markdowns[s.file(key)] = text
 			b.Shared[s.file(key)] = true
 		}
-		for key := range s.BinaryData {
-			b.Binaries = append(b.Binaries, s.file(key))
+		for key, text := range s.BinaryData {
+			content, err := base64.StdEncoding.DecodeString(text)
+			add(s.file(key), content, err)
 			b.Shared[s.file(key)] = true
 		}
 	}
@@ -184,6 +196,9 @@ func (f *files) check() (field.ErrorList, book.Problems) {
 		if f.spec.size()+len(f.summary) > maxBytes {
 			errs = append(errs, field.Forbidden(at, "holds more than 1 MiB (1048576 bytes) together with the generated SUMMARY.md: shorten the files or split the book"))
 		}
+	}
+	if slices.Contains(b.Binaries, summary) {
+		return append(errs, field.Invalid(at, field.OmitValueType{}, "SUMMARY.md is not UTF-8 text: save it as UTF-8")), book.Problems{}
 	}
 	problems, warnings := book.Check(b)
 	for _, problem := range problems.First {

@@ -358,10 +358,13 @@ func TestNamespaceOfResources(t *testing.T) {
 				req.Input = object(t, tc.input)
 			}
 
+			got := map[string]string{}
 			for key, r := range run(t, req).GetDesired().GetResources() {
-				if got := r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()["namespace"].GetStringValue(); got != tc.want {
-					t.Errorf("\n%s\nnamespace of %s: want %q, got %q", tc.reason, key, tc.want, got)
-				}
+				got[key] = r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()["namespace"].GetStringValue()
+			}
+			want := map[string]string{"configmap": tc.want, "deployment": tc.want, "service": tc.want}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("\n%s\nnamespaces: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

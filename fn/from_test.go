@@ -65,6 +65,33 @@ func TestMarkdownsFrom(t *testing.T) {
 			},
 			want: complete,
 		},
+		"Base64": {
+			reason:     "binaryData can have text: Helm's b64enc writes it",
+			spec:       object{"markdownsFrom": []any{from("book", "")}},
+			configMaps: map[string]object{"book": {"binaryData": object{"SUMMARY.md": "LSBbw4RdKGEubWQpCg==", "a.md": "W0JdKGIubWQpCg=="}}}, // - [Ä](a.md), [B](b.md)
+			want:       incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+		},
+		"Base64OfView": {
+			reason: "spec.binaries can have text",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n"}, "binaries": object{"a.md": "W0JdKGIubWQpCg=="}}, // [B](b.md)
+			want:   incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+		},
+		"Base64OfTemplate": {
+			reason: "binaryData of a template can have text",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n"}}, input: inputWith(object{"templates": object{"configMap": object{"binaryData": object{"a.md": "W0JdKGIubWQpCg=="}}}}), // [B](b.md)
+			want: incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+		},
+		"Base64Auto": {
+			reason:     "SUMMARY.md is generated from text in binaryData",
+			spec:       object{"summary": "Auto", "markdownsFrom": []any{from("book", "")}},
+			configMaps: map[string]object{"book": {"binaryData": object{"a.md": "W0JdKGIubWQpCg=="}}}, // [B](b.md)
+			want:       incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+		},
+		"NotUTF8": {
+			reason: "SUMMARY.md is in another encoding",
+			spec:   object{"markdownsFrom": []any{from("book", "")}}, configMaps: map[string]object{"book": {"binaryData": object{"SUMMARY.md": "/v8ALQ=="}}},
+			want: `Degraded InvalidSpec: spec: Invalid value: SUMMARY.md is not UTF-8 text: save it as UTF-8`,
+		},
 		"Auto": {
 			reason: "SUMMARY.md is generated from the files of all sources",
 			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,

@@ -278,6 +278,32 @@ func TestLife(t *testing.T) {
 	}
 }
 
+// TestLifeOfRoute creates MarkdownViews whose resources are applied in several orders. A
+// Gateway that finds the route before the Service is not an error.
+func TestLifeOfRoute(t *testing.T) {
+	t.Parallel()
+
+	before := 0
+	for order := range uint64(6) {
+		c := newCluster(t, viewOf(object{"markdowns": book("one"), "replicas": 1.0}), object{"route": object{"host": "{name}.example.com", "parentRefs": []any{object{"name": "public"}}}})
+		c.calls = order
+		c.reconcile()
+		if child(c.objects["httproute"], "status")["parents"] != nil {
+			before++
+		}
+		p := c.settle()
+		if diff := cmp.Diff([]string{"Available"}, p.events); diff != "" {
+			t.Errorf("order %d: events: -want, +got:\n%s", order, diff)
+		}
+		if diff := cmp.Diff([]string{"AsExpected: No errors found"}, slices.Compact(p.conditions["Degraded"])); diff != "" {
+			t.Errorf("order %d: Degraded: -want, +got:\n%s", order, diff)
+		}
+	}
+	if before == 0 {
+		t.Error("no order creates the route before the Service")
+	}
+}
+
 // TestLives simulates MarkdownViews with random changes at random times.
 func TestLives(t *testing.T) {
 	t.Parallel()

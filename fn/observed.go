@@ -28,10 +28,12 @@ type observed struct {
 // The types have only the fields of observed resources that the function reads. Other
 // fields are not decoded.
 
-// An identity is the name and namespace of a resource, and whether it is being deleted.
+// An identity is the name and namespace of a resource, when it was created, and whether
+// it is being deleted.
 type identity struct {
 	Name              string `json:"name"`
 	Namespace         string `json:"namespace"`
+	CreationTimestamp string `json:"creationTimestamp"`
 	DeletionTimestamp string `json:"deletionTimestamp"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -284,5 +285,37 @@ func TestConflictsInCluster(t *testing.T) {
 func TestNullQuantity(t *testing.T) {
 	if got := decoded[v1beta1.Input](t, "{resources: {limits: {memory: null, cpu: 1}}}").Resources.Limits; len(got) != 1 || got.Cpu().Value() != 1 {
 		t.Errorf("limits: got %v, want only one CPU", got)
+	}
+}
+
+// TestKept checks the data of the ConfigMap that pods still serve.
+func TestKept(t *testing.T) {
+	const was = "configmap-0123456789abcdef"
+	v := settledView()
+	o := observed{configMaps: map[string]*observedConfigMap{was: decoded[observedConfigMap](t,
+		`{data: {a.md: text, added.md: "\u0085", more.md: "\uFFFE"}, binaryData: {a.png: AAE=}}`)}}
+	d := &desired{configMap: &composedConfigMap{}, text: "configmap-fedcba9876543210", serving: was}
+
+	got := kept(v, o, d)
+	if diff := gocmp.Diff(map[string]string{"a.md": "text"}, got.Data); diff != "" {
+		t.Errorf("Somebody else added the texts that the function never writes: data: -want, +got:\n%s", diff)
+	}
+	if diff := gocmp.Diff(map[string]string{"a.png": "AAE="}, got.BinaryData); diff != "" {
+		t.Errorf("binaryData: -want, +got:\n%s", diff)
+	}
+	if got.Name != "markdowns-sample.0123456789abcdef" || !ptr.Deref(got.Immutable, false) {
+		t.Errorf("want an immutable ConfigMap of the pods, got %q, immutable %v", got.Name, got.Immutable)
+	}
+	if len(o.configMaps[was].Data) != 3 {
+		t.Error("kept() must not change the observed ConfigMap")
+	}
+
+	d.serving = d.text
+	if got := kept(v, o, d); got != nil {
+		t.Errorf("The pods serve the desired ConfigMap: want none, got %v", got)
+	}
+	d.serving = "configmap-0000000000000000"
+	if got := kept(v, o, d); got != nil {
+		t.Errorf("The ConfigMap of the pods is gone: want none, got %v", got)
 	}
 }

@@ -78,6 +78,48 @@ func validateTemplate[T any](template *runtime.RawExtension, at *field.Path) fie
 	return append(errs, typed...)
 }
 
+// validateMerges returns the errors that show when the templates are merged, although the
+// view has other errors, so that all errors are reported at once.
+func validateMerges(v view, at *field.Path) field.ErrorList {
+	t := v.input.Templates
+	errs := validateMerge(configMap(v), t.ConfigMap, at.Child("configMap"))
+	errs = append(errs, validateMerge(deployment(v, observed{}, corev1.Volume{Name: volumeName}), t.Deployment, at.Child("deployment"))...)
+
+	return append(errs, validateMerge(service(v), t.Service, at.Child("service"))...)
+}
+
+func validateMerge[T any](composed *T, template *runtime.RawExtension, at *field.Path) field.ErrorList {
+	if len(validateTemplate[T](template, at)) == 0 {
+		_, errs := merge(composed, template, at)
+
+		return errs
+	}
+	// The library cannot merge every invalid template: it would panic.
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(composed)
+	if err != nil {
+		return field.ErrorList{field.InternalError(at, err)}
+	}
+	patch := patchOf(template)
+
+	return validateGuarded(at, func(path []string) bool {
+		value, found, err := unstructured.NestedFieldNoCopy(patch, path...)
+
+		return !found || err != nil || reflect.DeepEqual(lookup(before, path), value)
+	})
+}
+
+// validateGuarded returns an error for each guarded field that a template changes.
+func validateGuarded(at *field.Path, keeps func(path []string) bool) field.ErrorList {
+	var errs field.ErrorList
+	for _, path := range guarded() {
+		if !keeps(path) {
+			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
+		}
+	}
+
+	return errs
+}
+
 // patchOf returns a template as a tree of maps. Validation rejects a template that is
 // not an object.
 func patchOf(template *runtime.RawExtension) map[string]any {
@@ -107,12 +149,7 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}
 
-	var errs field.ErrorList
-	for _, path := range guarded() {
-		if !reflect.DeepEqual(lookup(before, path), lookup(after, path)) {
-			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
-		}
-	}
+	errs := validateGuarded(at, func(path []string) bool { return reflect.DeepEqual(lookup(before, path), lookup(after, path)) })
 	if len(errs) > 0 {
 		return composed, errs
 	}

@@ -112,8 +112,11 @@ type Input struct {
 	// AllowedHosts are patterns; spec.host of a MarkdownView, which replaces the host
 	// of the route or ingress, must match one of them. "*" matches any text without
 	// ".", and {name} and {namespace} are those of the MarkdownView:
-	// "*.{namespace}.example.com" protects the hosts of other namespaces. Absent or
-	// empty allows no spec.host.
+	// "*.{namespace}.example.com" protects the hosts of other namespaces. Within a
+	// namespace, two MarkdownViews can set the same host, or one the host that the
+	// other has by default. The Gateway or the Ingress controller decides which of
+	// them it serves. A conflict that a Gateway reports is in the condition Degraded.
+	// Absent or empty allows no spec.host.
 	// +optional
 	AllowedHosts []string `json:"allowedHosts,omitempty"`
 
@@ -222,24 +225,30 @@ type PodDisruptionBudget struct {
 	// Defaults to 1 if minAvailable is absent.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^0*(100|[0-9]{1,2})%$`
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// MinAvailable is how many pods must be available: a number or a percentage.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^0*(100|[0-9]{1,2})%$`
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
 }
 
 // Route is an HTTPRoute of Gateway API (gateway.networking.k8s.io/v1).
 type Route struct {
-	// ParentRefs are the Gateways.
+	// ParentRefs are the Gateways. Several entries for one Gateway need a sectionName
+	// each.
 	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="two entries name the same Gateway: remove one, or give both a sectionName of their own"
 	ParentRefs []ParentRef `json:"parentRefs"`
 
 	// Host of each book: a pattern with {name} and {namespace} of the MarkdownView,
-	// such as "{name}.{namespace}.books.example.com". With a dot between them no two
-	// MarkdownViews have the same host. Required without allowedHosts. Without host
-	// every MarkdownView must set spec.host.
+	// such as "{name}.{namespace}.books.example.com". With a dot between them the
+	// pattern gives each MarkdownView its own host, but another MarkdownView can set
+	// the same host in spec.host if allowedHosts allows it. Required without
+	// allowedHosts. Without host every MarkdownView must set spec.host.
 	// +optional
 	Host string `json:"host,omitempty"`
 
@@ -256,18 +265,24 @@ type Route struct {
 // A ParentRef names a Gateway.
 type ParentRef struct {
 	// Name of the Gateway.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
 	// Namespace of the Gateway. Defaults to that of the MarkdownView.
 	// +optional
+	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
 
 	// SectionName is the listener of the Gateway. Defaults to all.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	SectionName string `json:"sectionName,omitempty"`
 
 	// Port of the listeners of the Gateway. Defaults to all.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 }
 
