@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 )
 
 // A book has one ConfigMap, with the resource key "configmap", whose data changes with
@@ -50,7 +50,7 @@ func (v view) immutable() bool {
 // immutableKey returns the resource key of an immutable ConfigMap with the content of
 // cm. The hash need not be cryptographic: see revision.
 func immutableKey(cm *composedConfigMap) string {
-	var w wire.Writer
+	var w objects.Writer
 	w.Object(&struct {
 		BinaryData map[string]string `json:"binaryData"`
 		Data       map[string]string `json:"data"`

@@ -29,8 +29,8 @@
 //
 // If there are problems, the function composes nothing: the response has a fatal result
 // and conditions, and passes on what other functions desire. Only read.go, respond.go and
-// package wire know protobuf. The steps between them are pure functions of Go values, which
-// can be tested without a request.
+// the packages wire and objects know protobuf. The steps between them are pure functions
+// of Go values, which can be tested without a request.
 //
 // # Laws
 //

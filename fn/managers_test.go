@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"k8s.io/utils/ptr"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
 const (

@@ -6,7 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
 // observed holds the composed resources as they were before this call. A resource that
@@ -149,7 +150,7 @@ func decodeObserved[T any](e wire.Entry) (*T, error) {
 	into := new(T)
 	object, err := objectOf(e.Value)
 	if err == nil {
-		_, err = wire.Decode(object, into, nil, wire.Lenient)
+		_, err = objects.Decode(object, into, nil, objects.Options{})
 	}
 
 	return into, err

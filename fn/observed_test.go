@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 )
 
 // settledView returns a view that requests two replicas.
@@ -31,7 +31,7 @@ func decoded[T any](t *testing.T, text string) *T {
 		return nil
 	}
 	s := new(T)
-	if errs, err := wire.Decode(encoded(t, object(t, text)), s, nil, wire.Lenient); err != nil || len(errs) > 0 {
+	if errs, err := objects.Decode(encoded(t, object(t, text)), s, nil, objects.Options{}); err != nil || len(errs) > 0 {
 		t.Fatalf("cannot decode %s: %v, %v", text, err, errs)
 	}
 

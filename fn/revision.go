@@ -6,7 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 )
 
 // annotationRevision is set on the pod template. Its value is a hash of the content and
@@ -34,7 +34,7 @@ func revision(cm content, generated, pending bool, shared []sharedFiles, templat
 	for i, s := range shared {
 		others[i] = content{s.BinaryData, s.Data}
 	}
-	var w wire.Writer
+	var w objects.Writer
 	w.Object(&struct {
 		content `json:",inline"`
 
@@ -62,7 +62,7 @@ type encodedDeployment struct {
 
 type podTemplate struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     wire.Value        `json:"spec"`
+	Spec     objects.Value     `json:"spec"`
 }
 
 // encode encodes the Deployment, and sets its revision. The revision does not include the
@@ -71,7 +71,7 @@ type podTemplate struct {
 func (d *desired) encode(o observed) {
 	d.encoded = &encodedDeployment{TypeMeta: d.deployment.TypeMeta, ObjectMeta: d.deployment.ObjectMeta}
 	d.encoded.Spec.DeploymentSpec = d.deployment.Spec
-	template := podTemplate{d.deployment.Spec.Template.ObjectMeta, wire.Encode(&d.deployment.Spec.Template.Spec)}
+	template := podTemplate{d.deployment.Spec.Template.ObjectMeta, objects.Encode(&d.deployment.Spec.Template.Spec)}
 	var text content
 	if d.text == keyConfigMap {
 		text = content{d.configMap.BinaryData, d.configMap.Data}

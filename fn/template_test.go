@@ -106,10 +106,24 @@ func TestTemplateErrors(t *testing.T) {
 		service    string
 		want       []string
 	}{
-		"Unknown":   {reason: "The error of an unknown field names the field", deployment: `{spec: {template: {spec: {tolerationz: []}}}}`, want: []string{"input.templates.deployment.spec.template.spec.tolerationz: Forbidden: unknown field"}},
-		"Type":      {reason: "A value of a wrong type is an error", deployment: `{spec: {minReadySeconds: soon}}`, want: []string{"input.templates.deployment.spec.minReadySeconds: Invalid value: must be a whole number"}},
-		"NoObject":  {reason: "A template must be an object", deployment: `text`, want: []string{"input.templates.deployment: Invalid value: must be an object"}},
-		"Directive": {reason: "An unknown value of a directive is an error", deployment: `{spec: {$patch: mangle}}`, want: []string{`input.templates.deployment.spec.$patch: Unsupported value: supported values: "replace", "delete"`}},
+		"Unknown":  {reason: "The error of an unknown field names the field", deployment: `{spec: {template: {spec: {tolerationz: []}}}}`, want: []string{"input.templates.deployment.spec.template.spec.tolerationz: Forbidden: unknown field"}},
+		"Type":     {reason: "A value of a wrong type is an error", deployment: `{spec: {minReadySeconds: soon}}`, want: []string{"input.templates.deployment.spec.minReadySeconds: Invalid value: must be a whole number"}},
+		"NoObject": {reason: "A template must be an object", deployment: `text`, want: []string{"input.templates.deployment: Invalid value: must be an object"}},
+		"Directives": {
+			reason: "Directives that kubectl computes, and invalid values, are errors",
+			deployment: `{$patch: replace, metadata: {labels: {$patch: mangle}, annotations: {$retainKeys: a}}, spec: {$retainKeys: [strategy], strategy: {$retainKeys: [type, {}]},
+			              template: {spec: {containers: [{name: mdbook, $patch: merge, $setElementOrder/env: [a]}], tolerationz: [{$patch: 1}]}}}}`,
+			want: []string{
+				`input.templates.deployment.metadata.labels.$patch: Unsupported value: supported values: "replace", "delete"`,
+				"input.templates.deployment.metadata.annotations.$retainKeys: Invalid value: must be a list of strings",
+				"input.templates.deployment.spec.strategy.$retainKeys: Invalid value: must be a list of strings",
+				`input.templates.deployment.spec.template.spec.containers[0].$patch: Unsupported value: supported values: "replace", "delete"`,
+				"input.templates.deployment.spec.template.spec.containers[0].$setElementOrder/env: Forbidden: unknown directive: use $patch or $retainKeys, or remove it",
+				"input.templates.deployment.spec.template.spec.tolerationz: Forbidden: unknown field",
+				`input.templates.deployment.spec.template.spec.tolerationz[0].$patch: Unsupported value: supported values: "replace", "delete"`,
+			},
+		},
+		"Exponent":  {reason: "A quantity with a large exponent would take minutes to compare", deployment: `{spec: {template: {spec: {containers: [{name: mdbook, resources: {limits: {cpu: 1e999999999}}}]}}}}`, want: []string{`input.templates.deployment.spec.template.spec.containers[0].resources.limits[cpu]: Invalid value: "1e999999999": must be a quantity such as "100m" or "64Mi"`}},
 		"Retain":    {reason: "A directive that contradicts the template is an error", deployment: `{spec: {strategy: {$retainKeys: [type], rollingUpdate: {maxSurge: 1}}}}`, want: []string{"input.templates.deployment: Invalid value: "}},
 		"Name":      {reason: "Crossplane never renames a resource", deployment: `{metadata: {name: other}}`, want: []string{"input.templates.deployment.metadata.name" + fixed}},
 		"Namespace": {reason: "Crossplane never moves a resource", configMap: `{metadata: {namespace: other}}`, want: []string{"input.templates.configMap.metadata.namespace" + fixed}},

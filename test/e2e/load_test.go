@@ -86,18 +86,18 @@ func (k *kit) measure(n int, create func()) map[string]string {
 
 	each := func(bytes int64) string { return fmt.Sprintf("%.0f KiB", float64(bytes)/float64(n)/(1<<10)) }
 	cells := map[string]string{
-		"---":                                "--:",
-		"MarkdownViews":                      strconv.Itoa(n),
-		"measured on":                        begin.Format(time.DateOnly),
-		"until the last is healthy":          fmt.Sprintf("%.0f s", healthy.Seconds()),
-		"calls of the function for each":     fmt.Sprintf("%.1f", float64(calls)/float64(n)),
-		"database of etcd before compaction": fmt.Sprintf("%d MiB", file>>20),
-		"after compaction, for each":         each(full - empty),
-		"of which events, kept for one hour": each(full - withoutEvents),
+		"---":                                    "--:",
+		"MarkdownViews":                          strconv.Itoa(n),
+		"measured on":                            begin.Format(time.DateOnly),
+		"until the last is healthy":              fmt.Sprintf("%.0f s", healthy.Seconds()),
+		"calls of the function per MarkdownView": fmt.Sprintf("%.1f", float64(calls)/float64(n)),
+		"database of etcd before compaction":     fmt.Sprintf("%d MiB", file>>20),
+		"after compaction, per MarkdownView":     each(full - empty),
+		"of which events, kept for one hour":     each(full - withoutEvents),
 	}
 	for name, u := range after {
 		cpu := (u.CPU - before[name].CPU).Seconds() * 1000 / float64(n)
-		cells["CPU of "+name+" for each"] = fmt.Sprintf("%.1f ms", cpu)
+		cells["CPU of "+name+" per MarkdownView"] = fmt.Sprintf("%.1f ms", cpu)
 		cells["memory of "+name] = fmt.Sprintf("%d MiB", u.Memory>>20)
 	}
 

@@ -1,10 +1,11 @@
-package wire
+package objects
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
 // A Value is an encoded Value. A field of this type is written unchanged.
@@ -20,11 +23,17 @@ type Value struct{ Encoded []byte }
 // Encode returns the encoded Value of the Go value to which from points.
 func Encode(from any) Value {
 	var w Writer
-	w.value(1, reflect.ValueOf(from).Elem())
-	f, _, _ := consume(w.joined())
+	w.value(reflect.ValueOf(from).Elem())
+	parts := w.Parts()
+	if len(parts) == 1 {
+		return Value{parts[0]}
+	}
 
-	return Value{f.Bytes}
+	return Value{slices.Concat(parts...)}
 }
+
+// A Writer writes messages that hold objects.
+type Writer struct{ wire.Writer }
 
 // Object writes the fields of a Struct: the fields that are set in the Go struct to
 // which from points, by its JSON tags. It writes no null, no zero struct, no empty map
@@ -39,20 +48,23 @@ func (w *Writer) Field(key string, value any) {
 	// A copy in a variable has an address.
 	v := reflect.New(reflect.TypeOf(value)).Elem()
 	v.Set(reflect.ValueOf(value))
-	w.entry(key, v)
+	w.field(key, v)
 }
 
-func (w *Writer) entry(key string, v reflect.Value) {
-	end := w.size
-	w.value(2, v)
-	w.Text(1, key)
-	w.prefix(1, end)
+// ObjectField writes an entry of a Struct whose value is a Struct. body writes the
+// entries of the inner Struct.
+func (w *Writer) ObjectField(key string, body func()) {
+	w.Entry(1, key, func() { w.Message(5, body) })
+}
+
+func (w *Writer) field(key string, v reflect.Value) {
+	w.Entry(1, key, func() { w.value(v) })
 }
 
 func (w *Writer) object(l *layout, from reflect.Value) {
 	for _, f := range slices.Backward(l.fields) {
 		if v := from.FieldByIndex(f.index); f.isSet(v) {
-			w.entry(f.name, v)
+			w.field(f.name, v)
 		}
 	}
 }
@@ -70,20 +82,21 @@ func (f *jsonField) isSet(v reflect.Value) bool {
 	}
 }
 
-// value writes a field that holds a Value. from has an address.
-func (w *Writer) value(number protowire.Number, from reflect.Value) {
-	end := w.size
+// value writes the field of a Value. A struct has an address.
+func (w *Writer) value(from reflect.Value) {
 	switch from.Kind() {
-	case reflect.Pointer:
-		w.value(number, from.Elem())
-
-		return
+	case reflect.Pointer, reflect.Interface:
+		w.value(from.Elem())
+	case reflect.Invalid: // What a nil pointer or interface holds.
+		w.Varint(1, 0)
 	case reflect.String:
 		w.Text(3, from.String())
 	case reflect.Bool:
 		w.Varint(4, protowire.EncodeBool(from.Bool()))
 	case reflect.Int32, reflect.Int64:
 		w.number(float64(from.Int()))
+	case reflect.Float64:
+		w.number(from.Float())
 	case reflect.Struct:
 		switch l := layoutOf(from.Type()); {
 		case from.Type() == reflect.TypeFor[Value]():
@@ -91,38 +104,40 @@ func (w *Writer) value(number protowire.Number, from reflect.Value) {
 		case l.custom:
 			w.custom(from.Addr().Interface())
 		default:
-			w.object(l, from)
-			w.prefix(5, end)
+			w.Message(5, func() { w.object(l, from) })
 		}
 	case reflect.Map:
-		w.entries(from)
-		w.prefix(5, end)
+		w.Message(5, func() { w.entries(from) })
 	case reflect.Slice:
-		if from.Type().Elem().Kind() == reflect.Uint8 {
-			w.Text(3, base64.StdEncoding.EncodeToString(from.Bytes()))
-
-			break
-		}
-		for i := from.Len() - 1; i >= 0; i-- {
-			w.value(1, from.Index(i))
-		}
-		w.prefix(6, end)
+		w.list(from)
 	default:
 		panic(fmt.Sprintf("cannot encode a %s", from.Type()))
 	}
-	w.prefix(number, end)
+}
+
+func (w *Writer) number(f float64) { w.Fixed64(2, math.Float64bits(f)) }
+
+// list writes a list, or bytes as text in base64.
+func (w *Writer) list(from reflect.Value) {
+	if from.Type().Elem().Kind() == reflect.Uint8 {
+		w.Text(3, base64.StdEncoding.EncodeToString(from.Bytes()))
+
+		return
+	}
+	w.Message(6, func() {
+		for i := from.Len() - 1; i >= 0; i-- {
+			w.Message(1, func() { w.value(from.Index(i)) })
+		}
+	})
 }
 
 // entries writes the entries of a map, sorted by key.
 func (w *Writer) entries(from reflect.Value) {
-	if texts, ok := from.Addr().Interface().(*map[string]string); ok {
-		keys := slices.AppendSeq(make([]string, 0, len(*texts)), maps.Keys(*texts))
+	if texts, ok := from.Interface().(map[string]string); ok {
+		keys := slices.AppendSeq(make([]string, 0, len(texts)), maps.Keys(texts))
 		slices.Sort(keys)
 		for _, key := range slices.Backward(keys) {
-			w.Message(1, func() {
-				w.Message(2, func() { w.Text(3, (*texts)[key]) })
-				w.Text(1, key)
-			})
+			w.Entry(1, key, func() { w.Text(3, texts[key]) })
 		}
 
 		return
@@ -132,11 +147,12 @@ func (w *Writer) entries(from reflect.Value) {
 	elem := reflect.New(from.Type().Elem()).Elem()
 	for _, key := range keys {
 		elem.Set(from.MapIndex(key))
-		w.entry(key.String(), elem)
+		w.field(key.String(), elem)
 	}
 }
 
-// custom writes the field of the Value of a type with a JSON form of its own.
+// custom writes the field of the Value of a type with a JSON form of its own, such as a
+// time.
 func (w *Writer) custom(from any) {
 	switch from := from.(type) {
 	// Every response has these two types, so they are not encoded as JSON first.
@@ -149,30 +165,15 @@ func (w *Writer) custom(from any) {
 			w.Text(3, from.StrVal)
 		}
 	default:
-		w.json(from)
-	}
-}
-
-// json writes the field of the Value of a type whose JSON is a string, a number or null,
-// such as a time or a duration. A time that is zero is null.
-func (w *Writer) json(from any) {
-	b, err := json.Marshal(from)
-	var form any
-	if err == nil {
-		err = json.Unmarshal(b, &form)
-	}
-	switch form := form.(type) {
-	case nil:
-		w.Varint(1, 0)
-	case string:
-		w.Text(3, form)
-	case float64:
-		w.number(form)
-	default:
-		err = fmt.Errorf("it is a %T in JSON", form)
-	}
-	if err != nil {
-		// Encoding the types of Kubernetes never fails.
-		panic(fmt.Sprintf("cannot encode a %T: %v", from, err))
+		var form any
+		b, err := json.Marshal(from)
+		if err == nil {
+			err = json.Unmarshal(b, &form)
+		}
+		if err != nil {
+			// Encoding the types of Kubernetes never fails.
+			panic(fmt.Sprintf("cannot encode a %T: %v", from, err))
+		}
+		w.value(reflect.ValueOf(form))
 	}
 }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"math"
 	"slices"
 	"unsafe"
 
@@ -27,11 +26,9 @@ type Writer struct {
 	buffer    []byte
 	free, end int
 
+	// size is how many bytes have been written.
 	size int
 }
-
-// Size returns how many bytes have been written.
-func (w *Writer) Size() int { return w.size }
 
 // Parts returns the message in parts, which follow one another. The Writer must not be
 // used again.
@@ -40,15 +37,6 @@ func (w *Writer) Parts() [][]byte {
 	slices.Reverse(w.parts)
 
 	return w.parts
-}
-
-// joined returns the message in one part.
-func (w *Writer) joined() []byte {
-	if len(w.parts) == 0 {
-		return w.buffer[w.free:w.end]
-	}
-
-	return slices.Concat(w.Parts()...)
 }
 
 // cut moves the written bytes of the buffer to parts.
@@ -132,25 +120,17 @@ func (w *Writer) Varint(number protowire.Number, v uint64) {
 	w.tag(number, protowire.VarintType)
 }
 
-// Entry writes an entry of a Struct, whose value is an encoded Value.
-func (w *Writer) Entry(e Entry) {
-	end := w.size
-	w.Bytes(2, e.Value)
-	w.Text(1, e.Key)
-	w.prefix(1, end)
-}
-
-// ObjectEntry writes an entry of a Struct whose value is a Struct. body writes the
-// entries of the inner Struct.
-func (w *Writer) ObjectEntry(key string, body func()) {
-	w.Message(1, func() {
-		w.Message(2, func() { w.Message(5, body) })
-		w.Text(1, key)
-	})
-}
-
-func (w *Writer) number(f float64) {
-	protowire.AppendFixed64(w.reserve(8)[:0], math.Float64bits(f))
+// Fixed64 writes a field that holds a number of eight bytes.
+func (w *Writer) Fixed64(number protowire.Number, v uint64) {
+	protowire.AppendFixed64(w.reserve(8)[:0], v)
 	w.size += 8
-	w.tag(2, protowire.Fixed64Type)
+	w.tag(number, protowire.Fixed64Type)
+}
+
+// Entry writes an entry of a map, whose value is a message. value writes its fields.
+func (w *Writer) Entry(number protowire.Number, key string, value func()) {
+	end := w.size
+	w.Message(2, value)
+	w.Text(1, key)
+	w.prefix(number, end)
 }

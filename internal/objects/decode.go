@@ -1,76 +1,59 @@
-package wire
+package objects
 
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
-// A Mode determines how Decode handles a field that the Go type does not declare.
-type Mode int
+// Options are the values that Decode reports as errors, besides those of a wrong type.
+type Options struct {
+	// Strict reports fields that the Go type does not declare, which are typos, and
+	// items of lists that are null.
+	Strict bool
+	// NoNullLists reports lists that are null: all items of the list may be commented
+	// out, which must not mean that there is no rule.
+	NoNullLists bool
+	// Check returns the error of a text that is about to be decoded into the Go value to
+	// which into points. It is called for values whose Go type has a JSON form of its own.
+	Check func(into any, text string) error
+}
 
-const (
-	// Lenient skips it: the field belongs to others.
-	Lenient Mode = iota
-	// Strict reports it as an error: the field is a typo.
-	Strict
-	// Patch reports it too, except for the directives of a strategic merge patch.
-	Patch
-)
-
-// MaxErrors is the maximum number of errors that Decode reports. Decode then stops, so
+// maxErrors is the maximum number of errors that Decode reports. Decode then stops, so
 // that an invalid object costs no more than a valid one.
-const MaxErrors = 21
+const maxErrors = 21
 
-// MaxEntries is the maximum number of entries of a map. Decode does not read a larger
+// maxEntries is the maximum number of entries of a map. Decode does not read a larger
 // map. The maps of valid objects are far smaller.
-const MaxEntries = 4096
+const maxEntries = 4096
 
 // Decode reads an encoded Struct into the Go struct to which into points, by its JSON
 // tags. It supports structs, pointers, maps, lists, strings, booleans, integers, []byte
 // as base64, and structs with a JSON form of their own. Null counts as absent. Strings
 // share the memory of the object.
 //
-// The list has an error for every value of a wrong type, and for every field that the
-// mode does not allow. path is the path of the object. Decode does not set a value that
+// The list has an error for every value of a wrong type, and for every value that the
+// options do not allow. path is the path of the object. Decode does not set a value that
 // has an error. It returns an error for bytes that are not a Struct.
-func Decode(object []byte, into any, path *field.Path, mode Mode) (field.ErrorList, error) {
-	d := decoder{mode: mode, root: path}
+func Decode(object []byte, into any, path *field.Path, options Options) (field.ErrorList, error) {
+	d := decoder{Options: options, root: path}
 	d.object(object, reflect.ValueOf(into).Elem())
 
 	return d.errors, d.err
 }
 
-// DecodeJSON is Decode for an object in JSON. It returns an error for text that is not
-// JSON.
-func DecodeJSON(text []byte, into any, path *field.Path, mode Mode) (field.ErrorList, error) {
-	v := &structpb.Value{}
-	if err := v.UnmarshalJSON(text); err != nil {
-		return nil, err
-	}
-	message, err := proto.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	d := decoder{mode: mode, root: path}
-	d.value(message, reflect.ValueOf(into).Elem())
-
-	return d.errors, d.err
-}
-
 type decoder struct {
-	mode Mode
+	Options
 
 	// root and steps are the position of the decoder. Only an error needs them as a
 	// path.
@@ -104,7 +87,7 @@ func (d *decoder) path() *field.Path {
 	return p
 }
 
-func (d *decoder) done() bool { return d.err != nil || len(d.errors) >= MaxErrors }
+func (d *decoder) done() bool { return d.err != nil || len(d.errors) >= maxErrors }
 
 func (d *decoder) report(e *field.Error) {
 	if !d.done() {
@@ -128,9 +111,7 @@ func (d *decoder) value(message []byte, into reflect.Value) {
 	if err != nil {
 		d.err = err
 	}
-	if d.mode == Strict && v.kind == kindNull && into.Kind() == reflect.Slice {
-		// All items of the list may be commented out, which must not mean that there is
-		// no rule.
+	if d.NoNullLists && v.kind == kindNull && into.Kind() == reflect.Slice {
 		d.invalid("must be a list, not null: write [] for an empty list, or remove the field")
 	}
 	if d.done() || v.kind == kindNull {
@@ -228,7 +209,7 @@ func (d *decoder) binary(v value, into reflect.Value) {
 func (d *decoder) object(object []byte, into reflect.Value) {
 	known := layoutOf(into.Type())
 	last := make([][]byte, len(known.fields))
-	var unknown []Entry
+	var unknown []wire.Entry
 	for e, err := range Entries(object) {
 		if err != nil {
 			d.err = err
@@ -236,8 +217,8 @@ func (d *decoder) object(object []byte, into reflect.Value) {
 			return
 		}
 		if i, ok := known.find(e.Key); ok {
-			last[i] = present(e.Value)
-		} else if d.mode != Lenient {
+			last[i] = e.Value
+		} else if d.Strict {
 			unknown = append(unknown, e)
 		}
 	}
@@ -247,14 +228,9 @@ func (d *decoder) object(object []byte, into reflect.Value) {
 			d.in(step{field: f.name}, message, into.FieldByIndex(f.index))
 		}
 	}
-	for _, e := range LastOfEach(unknown) {
+	for _, e := range wire.LastOfEach(unknown) {
 		if d.done() {
 			return
-		}
-		if d.isDirective(e.Key) {
-			d.directive(e)
-
-			continue
 		}
 		d.report(field.Forbidden(d.path().Child(short(e.Key)), "unknown field: use one of "+known.names()))
 	}
@@ -263,13 +239,13 @@ func (d *decoder) object(object []byte, into reflect.Value) {
 // entries reads a map.
 func (d *decoder) entries(object []byte, into reflect.Value) {
 	n := 0
-	for _, err := range Fields(object) {
+	for _, err := range wire.Fields(object) {
 		if err == nil {
 			n++
 		}
 	}
-	if n > MaxEntries {
-		d.report(field.TooMany(d.path(), n, MaxEntries))
+	if n > maxEntries {
+		d.report(field.TooMany(d.path(), n, maxEntries))
 
 		return
 	}
@@ -288,11 +264,6 @@ func (d *decoder) entries(object []byte, into reflect.Value) {
 		if d.done() {
 			return
 		}
-		if d.isDirective(e.Key) {
-			d.directive(e)
-
-			continue
-		}
 		before := len(d.errors)
 		elem := reflect.New(into.Type().Elem()).Elem()
 		d.in(step{key: short(e.Key), index: -1}, e.Value, elem)
@@ -307,7 +278,7 @@ func (d *decoder) entries(object []byte, into reflect.Value) {
 func (d *decoder) texts(object []byte, into *map[string]string) bool {
 	texts := map[string]string{}
 	for e, err := range Entries(object) {
-		if err != nil || d.isDirective(e.Key) {
+		if err != nil {
 			return false
 		}
 		v, err := read(e.Value)
@@ -321,18 +292,9 @@ func (d *decoder) texts(object []byte, into *map[string]string) bool {
 	return true
 }
 
-// present returns a message that is not nil, even if it is empty.
-func present(message []byte) []byte {
-	if message == nil {
-		return []byte{}
-	}
-
-	return message
-}
-
 func (d *decoder) list(list []byte, into reflect.Value) {
 	var items [][]byte
-	for f, err := range Fields(list) {
+	for f, err := range wire.Fields(list) {
 		if err != nil {
 			d.err = err
 
@@ -347,41 +309,12 @@ func (d *decoder) list(list []byte, into reflect.Value) {
 		if d.done() {
 			return
 		}
-		if item, err := read(item); d.mode != Lenient && err == nil && item.kind == kindNull {
+		if item, err := read(item); d.Strict && err == nil && item.kind == kindNull {
 			d.report(field.TypeInvalid(d.path().Index(i), field.OmitValueType{}, "must not be null"))
 		}
 		d.in(step{index: i}, item, into.Index(i))
 	}
 }
-
-// isDirective returns whether a key is a directive of a strategic merge patch.
-func (d *decoder) isDirective(name string) bool {
-	return d.mode == Patch && strings.HasPrefix(name, "$")
-}
-
-// directive reports a directive other than $patch and $retainKeys, or with an invalid
-// value. kubectl computes the other directives for the order of lists: with them, the
-// result of a merge depends on the order in which Go iterates over a map, and some
-// values cause a panic.
-func (d *decoder) directive(e Entry) {
-	switch e.Key {
-	case "$patch":
-		if v, err := read(e.Value); err != nil || v.text != "replace" && v.text != "delete" {
-			d.report(field.NotSupported(d.path().Child(e.Key), field.OmitValueType{}, []string{"replace", "delete"}))
-		}
-	case "$retainKeys":
-		d.in(step{field: e.Key}, e.Value, reflect.ValueOf(new([]string)).Elem())
-	default:
-		d.report(field.Forbidden(d.path().Child(short(e.Key)), "unknown directive: use $patch or $retainKeys, or remove it"))
-	}
-}
-
-// quantity matches all quantities except those with exponents so long that comparing
-// them would take minutes. The XRD has the same limits.
-var (
-	quantity    = regexp.MustCompile(`^[-+]?[0-9.]{1,32}([a-zA-Z]{0,2}|[eE][-+]?[0-9]{1,2})$`)
-	errQuantity = errors.New(`must be a quantity such as "100m" or "64Mi"`)
-)
 
 // custom reads a value whose Go type has a JSON form of its own.
 func (d *decoder) custom(message []byte, into reflect.Value) {
@@ -393,8 +326,8 @@ func (d *decoder) custom(message []byte, into reflect.Value) {
 	}
 	b, err := json.Marshal(tree.AsInterface())
 	text := strings.Trim(string(b), `"`)
-	if _, ok := into.Addr().Interface().(*resource.Quantity); ok && !quantity.MatchString(text) {
-		err = errQuantity
+	if err == nil && d.Check != nil {
+		err = d.Check(into.Addr().Interface(), text)
 	}
 	if err == nil {
 		err = json.Unmarshal(b, into.Addr().Interface())

@@ -1,4 +1,4 @@
-// Command limit is a gRPC server that reads the bytes of each request, decodes nothing,
+// Command floor is a gRPC server that reads the bytes of each request, decodes nothing,
 // and sends a response that was encoded in advance: no function can cost less.
 package main
 

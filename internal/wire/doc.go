@@ -1,5 +1,5 @@
-// Package wire reads the objects of a RunFunctionRequest from protobuf's wire format,
-// and writes those of a RunFunctionResponse, without generated code.
+// Package wire reads and writes messages in protobuf's wire format, without generated
+// code.
 //
 // # The wire format
 //
@@ -19,30 +19,6 @@
 // The rules for unusual encodings: the last value of a field wins. Messages that
 // occur twice merge, which for encoded messages is concatenation. The last entry of
 // a map with the same key wins. Unknown fields are skipped.
-//
-// # Structs
-//
-// Kubernetes objects are sent as google.protobuf.Struct: a map of Values. A Value
-// is null, a number, a string, a boolean, another Struct or a list.
-//
-//	message Struct    { map<string, Value> fields = 1; }
-//	message ListValue { repeated Value values = 1; }
-//	message Value {
-//	  oneof kind {
-//	    NullValue null_value   = 1;
-//	    double    number_value = 2;
-//	    string    string_value = 3;
-//	    bool      bool_value   = 4;
-//	    Struct    struct_value = 5;
-//	    ListValue list_value   = 6;
-//	  }
-//	}
-//
-// Generated code decodes all of it into a tree of Go values, even managedFields,
-// which are rarely needed. This package has no such tree: Decode reads the fields that a
-// Go type declares with JSON tags and skips the others, and strings share the memory
-// of the request. A Writer writes the fields of Go values in the order of their
-// names, so that equal values give equal bytes.
 //
 // # Writing backwards
 //
