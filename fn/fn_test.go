@@ -114,6 +114,7 @@ func TestRunFunction(t *testing.T) {
 		status     string
 		conditions []*fnv1.Condition
 		results    []*fnv1.Result
+		ttl        time.Duration
 	}
 
 	cases := map[string]struct {
@@ -166,6 +167,7 @@ func TestRunFunction(t *testing.T) {
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_TRUE},
 				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
 				conditions: []*fnv1.Condition{conditionProto("Available", yes, "RollingOut", "The book is served while a change rolls out"), asExpected, complete},
+				ttl:        30 * time.Second,
 			},
 		},
 		"OldContent": {
@@ -213,7 +215,7 @@ func TestRunFunction(t *testing.T) {
 			if diff := cmp.Diff(tc.want.results, rsp.GetResults(), protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\nresults: -want, +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(&fnv1.ResponseMeta{Tag: "tag", Ttl: durationpb.New(0)}, rsp.GetMeta(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(&fnv1.ResponseMeta{Tag: "tag", Ttl: durationpb.New(tc.want.ttl)}, rsp.GetMeta(), protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\nmeta: -want, +got:\n%s", tc.reason, diff)
 			}
 		})

@@ -19,6 +19,10 @@ type verdict struct {
 	ttl    time.Duration
 }
 
+// pendingTTL is the ttl of a response with an earlier revision. Crossplane calls again when
+// the ConfigMap has changed, unless its circuit breaker drops that event.
+const pendingTTL = 30 * time.Second
+
 // A readiness maps the key of each composed resource to whether the resource is ready.
 type readiness map[string]bool
 
@@ -65,6 +69,9 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	conditions := []condition{available(v, o.deployment, d), degraded(v, o, d), d.complete}
 	if v.input.TTL != nil {
 		ttl = v.input.TTL.Duration
+	}
+	if d.applied != d.revision {
+		ttl = pendingTTL
 	}
 
 	return verdict{

@@ -309,7 +309,7 @@ func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 
 // lawTexts checks law 3 for the ConfigMaps: the Input sets whether they are immutable,
 // the pods read the ConfigMap with the text of the spec, and at most one other ConfigMap
-// is kept with its observed data.
+// is kept with its observed data. Without a Deployment, all of them are kept.
 func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -317,10 +317,21 @@ func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	if (bookImage(req) != "") != (text == "image") {
 		t.Errorf("law 3: the pods read %s with the image %q", text, bookImage(req))
 	}
-	if immutable := req.GetInput().GetFields()["immutableConfigMaps"].GetBoolValue(); text != "image" && immutable != (text != "configmap") {
-		t.Errorf("law 3: the pods read %s with immutableConfigMaps %t", text, immutable)
+	if immutable := isImmutable(req.GetInput().AsMap()); text != "image" && immutable != (text != "configmap") {
+		t.Errorf("law 3: the pods read %s with immutable ConfigMaps: %t", text, immutable)
 	}
-	others := 0
+	others, most := 0, 1
+	if live, ok := req.GetObserved().GetResources()["deployment"]; ok {
+		serving, _ := child(metadata(live.GetResource().AsMap()), "annotations")["markdownview.fn.crossplane.io/serving"].(string)
+		most = max(most, len(strings.Split(serving, ",")))
+	} else {
+		most = len(req.GetObserved().GetResources())
+		for key := range req.GetObserved().GetResources() {
+			if isText(key) && rsp.GetDesired().GetResources()[key] == nil {
+				t.Errorf("law 3: ConfigMap %s is deleted, and there is no Deployment", key)
+			}
+		}
+	}
 	for key, r := range rsp.GetDesired().GetResources() {
 		if !isText(key) || req.GetDesired().GetResources()[key] != nil {
 			continue
@@ -340,9 +351,14 @@ func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 			}
 		}
 	}
-	if others > 1 {
-		t.Errorf("law 3: %d ConfigMaps in addition to the desired one", others)
+	if others > most {
+		t.Errorf("law 3: %d ConfigMaps in addition to the desired one, want %d at most", others, most)
 	}
+}
+
+// isImmutable returns whether an Input gives each text a ConfigMap of its own.
+func isImmutable(input object) bool {
+	return input["immutableConfigMaps"] == true || input["server"] != nil
 }
 
 func identityOf(r *fnv1.Resource) [3]string {
@@ -563,7 +579,8 @@ func lawByteExact(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunct
 }
 
 // lawShared checks law 7 for the files of other ConfigMaps and for an image: the pods
-// mount them.
+// mount them. With a web server, pods read copies of the files, if they fit in our
+// ConfigMap.
 func lawShared(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -581,27 +598,61 @@ func lawShared(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunction
 			}
 		}
 	}
-	files := 0
+	copied, collides := v.ConfigMap != nil, false
+	own := textsIn(rsp.GetDesired().GetResources()[textOf(rsp)])
+	files, size := 0, sizeOf(rsp.GetDesired().GetResources()[textOf(rsp)])
 	for _, from := range specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues() {
 		name := from.GetStructValue().GetFields()["configMap"].GetStructValue().GetFields()["name"].GetStringValue()
 		for _, r := range req.GetRequiredResources()["configmap/"+name].GetItems() {
-			for _, kind := range []string{"data", "binaryData"} {
-				for key, value := range r.GetResource().GetFields()[kind].GetStructValue().GetFields() {
-					if _, text := value.GetKind().(*structpb.Value_StringValue); !text {
-						continue // A ConfigMap in the API server has only strings.
-					}
-					files++
-					path := strings.TrimPrefix(from.GetStructValue().GetFields()["path"].GetStringValue()+"/"+key, "/")
-					if mounted[path] != name+"/"+key {
-						t.Errorf("law 7: file %s of ConfigMap %s is mounted from %q", path, name, mounted[path])
-					}
+			size += sizeOf(r)
+			for key, text := range textsIn(r) {
+				files++
+				path := strings.TrimPrefix(from.GetStructValue().GetFields()["path"].GetStringValue()+"/"+key, "/")
+				_, taken := own[path]
+				collides = collides || taken
+				if got, ok := fileOf(t, rsp, path); copied && (!ok || got != text) {
+					t.Errorf("law 7: the copy of file %s of ConfigMap %s is not the same", path, name)
+				}
+				if !copied && mounted[path] != name+"/"+key {
+					t.Errorf("law 7: file %s of ConfigMap %s is mounted from %q", path, name, mounted[path])
 				}
 			}
 		}
 	}
-	if files != len(mounted) {
+	if !copied && files != len(mounted) {
 		t.Errorf("law 7: %d files of other ConfigMaps are mounted, want %d: %v", len(mounted), files, mounted)
 	}
+	static := req.GetInput().GetFields()["server"].GetStructValue() != nil
+	if files > 0 && copied && !static || static && v.Projected != nil && size <= 1<<20 && !collides {
+		t.Errorf("law 7: files of other ConfigMaps are copied: %t, with a web server: %t, size: %d", copied, static, size)
+	}
+}
+
+// textsIn returns the files of a ConfigMap by key.
+func textsIn(r *fnv1.Resource) map[string]string {
+	texts := map[string]string{}
+	for key, value := range r.GetResource().GetFields()["data"].GetStructValue().GetFields() {
+		if text, ok := value.GetKind().(*structpb.Value_StringValue); ok { // A ConfigMap in the API server has only strings.
+			texts[key] = text.StringValue
+		}
+	}
+	for key, value := range r.GetResource().GetFields()["binaryData"].GetStructValue().GetFields() {
+		if b, err := base64.StdEncoding.DecodeString(value.GetStringValue()); err == nil {
+			texts[key] = string(b)
+		}
+	}
+
+	return texts
+}
+
+// sizeOf returns the size of the files of a ConfigMap in bytes.
+func sizeOf(r *fnv1.Resource) int {
+	size := 0
+	for _, text := range textsIn(r) {
+		size += len(text)
+	}
+
+	return size
 }
 
 // volumeOf returns the volume with the book.

@@ -13,7 +13,7 @@ import (
 )
 
 func revisionOf(cm composedConfigMap, template corev1.PodTemplateSpec) string {
-	return revision(&cm, false, nil, podTemplate{template.ObjectMeta, objects.Encode(&template.Spec)})
+	return revision(content{cm.BinaryData, cm.Data}, false, false, nil, podTemplate{template.ObjectMeta, objects.Encode(&template.Spec)})
 }
 
 // TestRevisionsDiffer checks that a difference in any field gives another revision.

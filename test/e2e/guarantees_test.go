@@ -59,6 +59,8 @@ func TestGuarantees(t *testing.T) {
 			FromLarge,
 			FromImage,
 			Server,
+			Fresh,
+			Orphaned,
 			Browser,
 			Terminating,
 			FunctionPods,
