@@ -62,17 +62,15 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	for _, r := range d.resources {
 		ready[r.key] = r.ready(o)
 	}
-	conditions := []condition{available(v, o.deployment, d), degraded(v, o, d), d.complete}
-	if v.input.TTL != nil {
-		ttl = v.input.TTL.Duration
-	}
+	broken := degraded(v, o, d)
+	conditions := []condition{available(v, o.deployment, d), broken, d.complete}
 
 	return verdict{
 		ready:      ready,
 		conditions: conditions,
 		status:     statusOf(v, o, d, ready),
 		events:     transitions(v, conditions),
-		ttl:        ttl,
+		ttl:        v.ttl(ttl, ready.all() && broken.Status == statusFalse),
 	}
 }
 

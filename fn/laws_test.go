@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -94,6 +95,7 @@ func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResp
 	lawShared(t, req, rsp)
 	lawAgree(t, req, rsp)
 	lawSilent(t, req, rsp)
+	lawCalledAgain(t, req, rsp)
 
 	return rsp
 }
@@ -724,6 +726,25 @@ func lawSilent(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunction
 	}
 	if !reflect.DeepEqual(want, got) {
 		t.Errorf("law 5: results: -want, +got:\n%s", cmp.Diff(want, got))
+	}
+}
+
+// lawCalledAgain checks a part of law 5: while Crossplane drops events, it calls again
+// within seconds.
+func lawCalledAgain(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	if observedCondition(req, "Responsive", "status") != "False" {
+		return
+	}
+	most := 20 * time.Second
+	if slices.ContainsFunc(composedIn(rsp), func(key string) bool {
+		return rsp.GetDesired().GetResources()[key].GetReady() == fnv1.Ready_READY_FALSE
+	}) {
+		most = 5 * time.Second
+	}
+	if ttl := rsp.GetMeta().GetTtl().AsDuration(); ttl <= 0 || ttl > most {
+		t.Errorf("law 5: a TTL of %s while the circuit breaker is open, want at most %s", ttl, most)
 	}
 }
 

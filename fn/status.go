@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
@@ -60,8 +61,11 @@ func statusOf(v view, o observed, d *desired, ready readiness) status {
 		v1beta1.StatusFieldURL:                urlOf(v, d.service.Spec.Ports),
 	}
 	if o.deployment != nil {
-		s[v1beta1.StatusFieldReplicas] = o.deployment.Status.Replicas
-		s[v1beta1.StatusFieldReadyReplicas] = o.deployment.Status.ReadyReplicas
+		// A rollout adds a pod before it removes one. The numbers do not count it: each
+		// change of them would be an update of the XR, an event and a call.
+		requested := ptr.Deref(d.deployment.Spec.Replicas, o.deployment.replicas())
+		s[v1beta1.StatusFieldReplicas] = min(o.deployment.Status.Replicas, requested)
+		s[v1beta1.StatusFieldReadyReplicas] = min(o.deployment.Status.ReadyReplicas, requested)
 	}
 	switch {
 	case ready.all():
