@@ -62,15 +62,20 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	for _, r := range d.resources {
 		ready[r.key] = r.ready(o)
 	}
-	broken := degraded(v, o, d)
-	conditions := []condition{available(v, o.deployment, d), broken, d.complete}
+	serves, broken := available(v, o.deployment, d), degraded(v, o, d)
+	conditions := []condition{serves, broken, d.complete}
+	fields := statusOf(v, o, d, ready)
+	changes := v.changes(serves)
+	if changes {
+		fields.withhold(v.last)
+	}
 
 	return verdict{
 		ready:      ready,
 		conditions: conditions,
-		status:     statusOf(v, o, d, ready),
+		status:     fields,
 		events:     transitions(v, conditions),
-		ttl:        v.ttl(ttl, ready.all() && broken.Status == statusFalse),
+		ttl:        v.ttl(ttl, ready.all() && broken.Status == statusFalse && !changes),
 	}
 }
 

@@ -83,3 +83,22 @@ func statusOf(v view, o observed, d *desired, ready readiness) status {
 
 	return s
 }
+
+// withhold replaces the fields that describe the pods with their last values.
+//
+// Crossplane writes the fields before the conditions. While Available changes, a reader in
+// between would see the new generation or STATUS with the conditions of the previous one.
+// So the next call writes the fields, after the conditions. It also saves an update:
+// Crossplane writes the status in the call after each change of a condition anyway.
+func (s status) withhold(last lastStatus) {
+	keep(s, v1beta1.StatusFieldStatus, last.Status.Status)
+	keep(s, v1beta1.StatusFieldReplicas, last.Status.Replicas)
+	keep(s, v1beta1.StatusFieldReadyReplicas, last.Status.ReadyReplicas)
+	keep(s, v1beta1.StatusFieldObservedGeneration, last.Status.ObservedGeneration)
+}
+
+func keep[T any](s status, name v1beta1.StatusField, last *T) {
+	if _, ok := s[name]; ok && last != nil {
+		s[name] = *last
+	}
+}
