@@ -10,9 +10,10 @@ import (
 
 func TestTTL(t *testing.T) {
 	const (
-		open    = `{status: {conditions: [{type: Responsive, status: "False", reason: WatchCircuitOpen}]}}`
-		rollout = `{status: {updatedReplicas: 1}}`
-		pending = `{status: {conditions: [{type: Responsive, status: "False"}, {type: Synced, status: "False", message: "Unsynced resources: other"}]}}`
+		open     = `{status: {conditions: [{type: Responsive, status: "False", reason: WatchCircuitOpen}]}}`
+		rollout  = `{status: {updatedReplicas: 1}}`
+		changing = `{status: {conditions: [{type: Responsive, status: "False"}, {type: Available, status: "True", reason: RollingOut}]}}`
+		pending  = `{status: {conditions: [{type: Responsive, status: "False"}, {type: Synced, status: "False", message: "Unsynced resources: other"}]}}`
 	)
 	cases := map[string]struct {
 		reason     string
@@ -30,6 +31,7 @@ func TestTTL(t *testing.T) {
 		"Open":           {reason: "While events are dropped, a change is observed within seconds", xr: open, want: 20 * time.Second},
 		"OpenRollingOut": {reason: "While events of a rollout are dropped, its end is observed sooner", xr: open, deployment: rollout, want: 5 * time.Second},
 		"OpenDegraded":   {reason: "The end of an error is observed sooner too", xr: pending, want: 5 * time.Second},
+		"OpenChanging":   {reason: "STATUS follows Available in the next call", xr: changing, want: 5 * time.Second},
 		"OpenFlag":       {reason: "A longer TTL of the flag does not apply", xr: open, flag: time.Minute, want: 20 * time.Second},
 		"OpenInput":      {reason: "A longer TTL of the Input does not apply", xr: open, input: `{ttl: 1h}`, want: 20 * time.Second},
 		"OpenShorter":    {reason: "A shorter TTL of the Input applies", xr: open, deployment: rollout, input: `{ttl: 1s}`, want: time.Second},
