@@ -261,6 +261,26 @@ func (c *cluster) drain() {
 	}
 }
 
+// breaker opens or closes Crossplane's circuit breaker.
+func (c *cluster) breaker(open bool) {
+	status := child(c.xr, "status")
+	conditions, _ := status["conditions"].([]any)
+	conditions = slices.DeleteFunc(slices.Clone(conditions), func(c any) bool { return c.(object)["type"] == "Responsive" })
+	status["conditions"] = append(conditions, responsive(!open))
+}
+
+// responsive returns the condition of an XR whose circuit breaker is closed or open.
+func responsive(closed bool) object {
+	if closed {
+		return object{"type": "Responsive", "status": "True", "reason": "WatchCircuitClosed", "lastTransitionTime": "2026-01-02T03:04:05Z"}
+	}
+
+	return object{
+		"type": "Responsive", "status": "False", "reason": "WatchCircuitOpen", "lastTransitionTime": "2026-01-02T03:04:05Z",
+		"message": "Too many watch events from Deployment/viewer-sample (docs). Allowing events periodically.",
+	}
+}
+
 // request returns the request that Crossplane sends to the function.
 func (c *cluster) request() *fnv1.RunFunctionRequest {
 	req := &fnv1.RunFunctionRequest{

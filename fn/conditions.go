@@ -105,7 +105,16 @@ func (v view) settled() bool {
 	// fails, but keeps the status.
 	return available.Status == statusTrue ||
 		available.Reason == ReasonUnavailable ||
-		slices.Contains([]string{stateAvailable, stateHealthy}, v.last.Status.Status)
+		slices.Contains([]string{stateAvailable, stateHealthy}, ptr.Deref(v.last.Status.Status, ""))
+}
+
+// changes returns whether a response changes the reason of Available. Another function can
+// set the condition too, with reasons of its own, which never become ours.
+func (v view) changes(available condition) bool {
+	reasons := []string{ReasonAvailable, ReasonRollingOut, ReasonScaledToZero, ReasonCreating, ReasonUnavailable}
+	last := v.last.condition(TypeAvailable).Reason
+
+	return last != available.Reason && slices.Contains(reasons, last)
 }
 
 // available returns the condition Available, which is about the existing pods. d is nil

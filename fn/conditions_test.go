@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
@@ -58,7 +59,7 @@ func TestAvailable(t *testing.T) {
 			reason: "Another function failed, so the condition is Unknown, but the status shows that the book was served",
 			before: func() lastStatus {
 				x := before(t, `[{type: Available, status: Unknown, reason: FatalError}]`)
-				x.Status.Status = "Healthy"
+				x.Status.Status = ptr.To("Healthy")
 
 				return x
 			}(),

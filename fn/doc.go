@@ -56,7 +56,8 @@
 //     same, without events. Ready turns true once for each rollout, when every pod started
 //     with the text of the spec. No condition changes back to the value that it just had,
 //     and an event reports only a condition that has turned true, or BookComplete that has
-//     turned false.
+//     turned false. A response has no TTL unless the Input sets one or Crossplane drops
+//     events: see breaker.go.
 //  6. Every valid name of an XR, up to 253 characters, gives valid names and labels. They
 //     are always the same for an XR, and distinct for distinct XRs of a kind in a
 //     namespace.
@@ -65,6 +66,6 @@
 //     under a key that is derived from its path. Files of other ConfigMaps are mounted
 //     from those ConfigMaps, or copied.
 //  8. Readiness and status agree: if all resources are ready, STATUS is Healthy and
-//     Available is true. A response that is not fatal has every status field that the
-//     XRD declares.
+//     Available is true. The fields that describe the pods follow Available by one call.
+//     A response that is not fatal has every status field that the XRD declares.
 package fn

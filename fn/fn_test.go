@@ -164,7 +164,7 @@ func TestRunFunction(t *testing.T) {
 				spec.GetFields()["markdowns"].GetStructValue().Fields["SUMMARY.md"] = structpb.NewStringValue("- [B](a.md)")
 			},
 			want: want{
-				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_TRUE},
+				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_TRUE},
 				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
 				conditions: []*fnv1.Condition{conditionProto("Available", yes, "RollingOut", "The book is served while a change rolls out"), asExpected, complete},
 				ttl:        30 * time.Second,
@@ -311,32 +311,6 @@ func TestStatusFields(t *testing.T) {
 			got := run(t, req).GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue()
 			if diff := cmp.Diff(object(t, tc.want), got, protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\nstatus: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
-func TestTTL(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		input  *structpb.Struct
-		want   time.Duration
-	}{
-		"Flag":  {reason: "The flag applies when the Input has no TTL", want: time.Minute},
-		"Input": {reason: "The TTL of the Input takes precedence", input: object(t, `{ttl: 1h}`), want: time.Hour},
-		"Zero":  {reason: "A TTL of zero in the Input takes precedence too", input: object(t, `{ttl: 0s}`), want: 0},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			req := settledRequest(t)
-			req.Input = tc.input
-			rsp, err := New(logging.NewNopLogger(), time.Minute).RunFunction(context.Background(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
-
-			if got := rsp.GetMeta().GetTtl().AsDuration(); got != tc.want {
-				t.Errorf("\n%s\nttl: want %s, got %s", tc.reason, tc.want, got)
 			}
 		})
 	}

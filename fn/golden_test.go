@@ -280,7 +280,12 @@ func usual(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	c.step()
 	c.step()
 	out["rolling-out"] = c.request()
+	c.breaker(true)
+	out["breaker-open-rolling-out"] = c.request()
 	c.settle()
+	c.breaker(true)
+	out["breaker-open-available"] = c.request()
+	c.breaker(false)
 	c.edit(func(spec object) {
 		markdowns := child(spec, "markdowns")
 		delete(markdowns, "page.md")

@@ -66,9 +66,12 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	for _, r := range d.resources {
 		ready[r.key] = r.ready(o)
 	}
-	conditions := []condition{available(v, o.deployment, d), degraded(v, o, d), d.complete}
-	if v.input.TTL != nil {
-		ttl = v.input.TTL.Duration
+	serves, broken := available(v, o.deployment, d), degraded(v, o, d)
+	conditions := []condition{serves, broken, d.complete}
+	fields := statusOf(v, o, d, ready)
+	changes := v.changes(serves)
+	if changes {
+		fields.withhold(v.last)
 	}
 	if d.applied != d.revision {
 		ttl = pendingTTL
@@ -77,9 +80,9 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	return verdict{
 		ready:      ready,
 		conditions: conditions,
-		status:     statusOf(v, o, d, ready),
+		status:     fields,
 		events:     transitions(v, conditions),
-		ttl:        ttl,
+		ttl:        v.ttl(ttl, ready.all() && broken.Status == statusFalse && !changes),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -94,6 +95,7 @@ func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResp
 	lawShared(t, req, rsp)
 	lawAgree(t, req, rsp)
 	lawSilent(t, req, rsp)
+	lawCalledAgain(t, req, rsp)
 
 	return rsp
 }
@@ -736,16 +738,41 @@ func lawAgree(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 			t.Errorf("law 8: status.%s is missing", name)
 		}
 	}
-	if ready && slices.Contains(statusFields(req), "status") && status["status"].GetStringValue() != "Healthy" {
-		t.Errorf("law 8: ready with STATUS %s", status["status"])
-	}
 	available := rsp.GetConditions()[0]
 	if ready && available.GetStatus() != fnv1.Status_STATUS_CONDITION_TRUE {
 		t.Errorf("law 8: ready with condition %v", available)
 	}
+	if changesAvailable(req, rsp) {
+		lawWithheld(t, req, status)
+
+		return
+	}
+	if ready && slices.Contains(statusFields(req), "status") && status["status"].GetStringValue() != "Healthy" {
+		t.Errorf("law 8: ready with STATUS %s", status["status"])
+	}
 	if generation := observedXR(req)["metadata"].GetStructValue().GetFields()["generation"].GetNumberValue(); slices.Contains(statusFields(req), "observedGeneration") &&
 		status["observedGeneration"].GetNumberValue() != generation {
 		t.Errorf("law 8: observedGeneration %v of generation %v", status["observedGeneration"], generation)
+	}
+}
+
+// changesAvailable returns whether a response changes the reason of Available.
+func changesAvailable(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) bool {
+	last := observedCondition(req, "Available", "reason")
+
+	return slices.Contains([]string{"Available", "RollingOut", "ScaledToZero", "Creating", "Unavailable"}, last) && last != rsp.GetConditions()[0].GetReason()
+}
+
+// lawWithheld checks a part of law 8: while Available changes, the fields that describe
+// the pods keep their last values.
+func lawWithheld(t testing.TB, req *fnv1.RunFunctionRequest, status map[string]*structpb.Value) {
+	t.Helper()
+
+	last := observedXR(req)["status"].GetStructValue().GetFields()
+	for _, name := range []string{"status", "replicas", "readyReplicas", "observedGeneration"} {
+		if last[name] != nil && status[name] != nil && !proto.Equal(last[name], status[name]) {
+			t.Errorf("law 8: status.%s changes from %v to %v together with Available", name, last[name], status[name])
+		}
 	}
 }
 
@@ -775,6 +802,25 @@ func lawSilent(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunction
 	}
 	if !reflect.DeepEqual(want, got) {
 		t.Errorf("law 5: results: -want, +got:\n%s", cmp.Diff(want, got))
+	}
+}
+
+// lawCalledAgain checks a part of law 5: while Crossplane drops events, it calls again
+// within seconds.
+func lawCalledAgain(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	if observedCondition(req, "Responsive", "status") != "False" {
+		return
+	}
+	most := 20 * time.Second
+	if changesAvailable(req, rsp) || slices.ContainsFunc(composedIn(rsp), func(key string) bool {
+		return rsp.GetDesired().GetResources()[key].GetReady() == fnv1.Ready_READY_FALSE
+	}) {
+		most = 5 * time.Second
+	}
+	if ttl := rsp.GetMeta().GetTtl().AsDuration(); ttl <= 0 || ttl > most {
+		t.Errorf("law 5: a TTL of %s while the circuit breaker is open, want at most %s", ttl, most)
 	}
 }
 

@@ -158,16 +158,15 @@ func decodeObserved[T any](e wire.Entry) (*T, error) {
 	return into, err
 }
 
-// ready returns whether the ConfigMap has the desired files. Until the Deployment has
-// the desired revision, a key that is not desired is one of ours, which Crossplane is
-// about to remove. Afterwards it belongs to somebody else, and stays.
+// ready returns whether the ConfigMap has the desired files. A key that is not desired
+// belongs to somebody else, and stays. Until the Deployment has the desired revision, only
+// the Deployment is not ready: otherwise Crossplane would list the ConfigMap in the message
+// of Ready for a moment, and update the XR twice.
 func (o *observedConfigMap) ready(d *desired, deployment *observedDeployment) bool {
-	others := deployment != nil && deployment.revision() == d.revision
+	rolling := deployment != nil && deployment.revision() != d.revision
 
 	return o != nil && o.Metadata.DeletionTimestamp == "" &&
-		(others || len(o.Data)+len(o.BinaryData) == len(d.configMap.Data)+len(d.configMap.BinaryData)) &&
-		holds(o.Data, d.configMap.Data) &&
-		holds(o.BinaryData, d.configMap.BinaryData)
+		(rolling || holds(o.Data, d.configMap.Data) && holds(o.BinaryData, d.configMap.BinaryData))
 }
 
 // holds returns whether all has every entry of some.

@@ -151,8 +151,8 @@ func TestConfigMapReady(t *testing.T) {
 		"Changed": {reason: "It has another text", observed: `{data: {SUMMARY.md: "- [B](a.md)", a.md: ""}}`},
 		"Deleted": {reason: "The resource is being deleted", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, data: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`},
 		"Missing": {reason: "A file is missing", observed: `{data: {}}`},
-		"Removed": {reason: "It still has a file that was removed", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", old.md: ""}}`, revision: "old"},
-		"Alone":   {reason: "It still has a removed file, and there is no Deployment yet", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", old.md: ""}}`},
+		"Rolling": {reason: "Until the Deployment has the desired revision, only the Deployment is not ready", observed: `{data: {SUMMARY.md: "- [B](a.md)"}}`, revision: "old", want: true},
+		"Other":   {reason: "It has another text, although the Deployment has the desired revision", observed: `{data: {SUMMARY.md: "- [B](a.md)", a.md: ""}}`, revision: settledRevision},
 		"Others":  {reason: "A key that somebody else added does not matter", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, revision: settledRevision, want: true},
 		"Lacking": {reason: "A key that somebody else added does not replace one of ours", observed: `{data: {ca-bundle.crt: ""}}`, revision: settledRevision},
 		"Binary":  {reason: "It has the text in binaryData instead of data", observed: `{data: {}, binaryData: {SUMMARY.md: LSBbQV0oYS5tZCk=, a.md: ""}}`},
@@ -294,9 +294,13 @@ func TestKept(t *testing.T) {
 	v := settledView()
 	o := observed{configMaps: map[string]*observedConfigMap{was: decoded[observedConfigMap](t,
 		`{data: {a.md: text, added.md: "\u0085", more.md: "\uFFFE"}, binaryData: {a.png: AAE=}}`)}}
-	d := &desired{configMap: &composedConfigMap{}, text: "configmap-fedcba9876543210", serving: was}
+	d := &desired{configMap: &composedConfigMap{}, text: "configmap-fedcba9876543210", serving: []string{was}}
 
-	got := kept(v, o, d)
+	all := kept(v, o, d)
+	if len(all) != 1 {
+		t.Fatalf("want one ConfigMap, got %d", len(all))
+	}
+	got := all[0].object.(*composedConfigMap)
 	if diff := gocmp.Diff(map[string]string{"a.md": "text"}, got.Data); diff != "" {
 		t.Errorf("Somebody else added the texts that the function never writes: data: -want, +got:\n%s", diff)
 	}
@@ -310,11 +314,11 @@ func TestKept(t *testing.T) {
 		t.Error("kept() must not change the observed ConfigMap")
 	}
 
-	d.serving = d.text
+	d.serving = []string{d.text}
 	if got := kept(v, o, d); got != nil {
 		t.Errorf("The pods serve the desired ConfigMap: want none, got %v", got)
 	}
-	d.serving = "configmap-0000000000000000"
+	d.serving = []string{"configmap-0000000000000000"}
 	if got := kept(v, o, d); got != nil {
 		t.Errorf("The ConfigMap of the pods is gone: want none, got %v", got)
 	}

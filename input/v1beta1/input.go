@@ -139,7 +139,8 @@ type Input struct {
 
 	// TTL is the time after which Crossplane calls the function again although
 	// nothing has changed. Crossplane v2.4 and later watch everything that the
-	// function reads, so the default is 0: never.
+	// function reads, so the default is 0: never. While it drops events of a
+	// MarkdownView that changes often, the time is at most 20 seconds.
 	// +optional
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 

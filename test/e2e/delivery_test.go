@@ -105,7 +105,6 @@ func (k *kit) completesDownloads(name string) {
 func Uninterrupted(k *kit) {
 	k.needsNode()
 	const name = "uninterrupted"
-	k.allowManyChanges()
 	composition := k.production(map[string]any{
 		"templates": map[string]any{"deployment": map[string]any{"spec": map[string]any{"progressDeadlineSeconds": int64(5)}}},
 	})
@@ -146,25 +145,12 @@ func Uninterrupted(k *kit) {
 	k.check(equal("revisions that were read", 12, len(got.pages)))
 }
 
-// allowManyChanges configures Crossplane to allow more changes of a MarkdownView in a
-// minute than it does by default, until the test ends.
-func (k *kit) allowManyChanges() {
-	k.Helper()
-	status := []string{"--namespace=crossplane-system", "rollout", "status", "deployment/crossplane"}
-	k.afterwardsRun(status...)
-	k.afterwardsRun("--namespace=crossplane-system", "rollout", "undo", "deployment/crossplane")
-	k.kubectl("--namespace=crossplane-system", "patch", "deployment", "crossplane", "--type=json",
-		`--patch=[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--circuit-breaker-burst=10000"}]`)
-	k.kubectl(status...)
-}
-
 // LiveReload checks what readers get from books that mdBook serves, which is the
 // default: status 404 while mdBook builds a new text, and no other failure.
 // docs/delivery.md has the numbers.
 func LiveReload(k *kit) {
 	k.needsNode()
 	names := []string{"small", "large"}
-	k.allowManyChanges()
 	apply := func(revision string) {
 		k.Helper()
 		k.apply(book("small", replicas(2), withRevision(revision)))

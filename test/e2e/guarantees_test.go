@@ -43,6 +43,10 @@ func TestGuarantees(t *testing.T) {
 			BadInput,
 			StuckRollout,
 			PausedRollout,
+			ManyChanges,
+			ManyChangesBroken,
+			ManyInputs,
+			SteadyChanges,
 			Scale,
 			Tools,
 			TutorialsKind,
@@ -75,6 +79,7 @@ func TestGuarantees(t *testing.T) {
 		for _, test := range []func(*kit){
 			Reachable, // Requires that Crossplane has no permission for HTTPRoutes yet.
 			Quiet,
+			Updates,
 			Accepted,
 			Deaths,
 			Upgrade,
