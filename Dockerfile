@@ -1,9 +1,8 @@
 # The runtime image of the function contains only the binary. The function opens no
 # connections, so it needs no CA certificates, and it writes no files.
 #
-# `make xpkg` builds the same image without Docker: it reads the files, the user and the
-# entrypoint from the last stage, and the Go version of releases from the first.
-# `make runtime` builds the binary.
+# `make xpkg` builds the same image without Docker, and `make test-packages` compares them.
+# `make runtime` builds the binary. The Go version of releases is the one here.
 FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26.11 AS build
 ARG TARGETARCH
 WORKDIR /src

@@ -115,7 +115,7 @@ FUZZTIME ?= 1m
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZTIME (1m).
-	@set -e; for package in book fn wire test/admission; do \
+	@set -e; for package in book fn internal/objects test/admission; do \
 		cd $(CURDIR)/$$package; all=$$(go test -list '^Fuzz' .); \
 		for target in $$(echo "$$all" | grep ^Fuzz); do \
 			echo "--- $$package $$target"; \
@@ -138,7 +138,7 @@ e2e
 endef
 export STEPS
 
-TOOLS := $(filter $(BIN)/%,$(CONTROL_PLANE)) $(E2E_TOOLS) $(addprefix $(BIN)/,actionlint benchstat controller-gen cyclonedx-gomod golangci-lint release)
+TOOLS := $(filter $(BIN)/%,$(CONTROL_PLANE)) $(E2E_TOOLS) $(addprefix $(BIN)/,actionlint benchstat controller-gen cyclonedx-gomod golangci-lint regctl release)
 KUBERNETES_TOOLS := $(filter $(addprefix $(BIN)/,containerd% coredns etcd kube%),$(TOOLS))
 
 # Everything is built with the Go release of the packages, so each package is compiled
@@ -173,10 +173,10 @@ test-admission: $(BIN)/crossplane ## Test that Kubernetes and Crossplane accept 
 	cd test/oldest && go test -count=1 ./...
 
 .PHONY: test-packages
-test-packages: xpkg $(BIN)/cyclonedx-gomod ## Test the packages: content, push and pull, reproducible builds, same image as from Docker.
+test-packages: xpkg ## Test the packages: content, push and pull, reproducible builds, same image as from Docker.
 	cd release && DIST='$(abspath $(DIST))' go test -count=1 ./...
 	BIN='$(BIN)' release/reproduce.sh
-	BIN='$(BIN)' DIST='$(abspath $(DIST))' release/dockerfile.sh
+	DIST='$(abspath $(DIST))' release/dockerfile.sh
 
 # BOOKS is the number of generated books and SUMMARY.md files, and SEED the first seed.
 test-book: export BOOKS ?= 200
@@ -211,7 +211,7 @@ ifdef BASE
 	@test/microbench.sh $(BASE) $(ROUNDS) $(BENCHTIME)
 else
 	@cd test/bench && go build -ldflags '-s -w' -o $(BIN)/bench-noop ./noop
-	@cd test/bench && go build -ldflags '-s -w' -o $(BIN)/bench-limit ./limit
+	@cd test/bench && go build -ldflags '-s -w' -o $(BIN)/bench-floor ./floor
 	@cd test/bench && go run . -bin $(BIN) -out $(CURDIR)/docs/benchmark.md -cases '$(CASES)' -rounds $(ROUNDS)
 endif
 
@@ -236,25 +236,41 @@ runtime: export GOTOOLCHAIN := $(RELEASE_GO)
 runtime: # Builds the binary of the runtime image for GOARCH, as OUT.
 	$(RELEASE_BUILD) -o $(OUT) .
 
+# The image has no date, and its file belongs to root, so every machine builds the same
+# bytes. GNU tar and the tar of macOS have different flags for the owner.
+TAR_ROOT = $(if $(findstring bsdtar,$(shell tar --version)),--uid 0 --gid 0,--owner=0 --group=0)
+metadata = org.opencontainers.image.$(1)
+SOURCE := https://github.com/crossplane-contrib/function-markdownview
+FUNCTION_DESCRIPTION := Crossplane composition function that serves the Markdown of a MarkdownView as a web book
+
 .PHONY: xpkg
 xpkg: $(FUNCTION_PACKAGES) $(CONFIGURATION_PACKAGE) ## Build the packages and their SBOMs into dist.
 
 # A file is moved to its place when it is complete: two runs of make do not conflict.
-$(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/release FORCE
+$(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/regctl FORCE
 	@mkdir -p $(DIST)/linux-$*
 	@set -e; new=$$(mktemp -d $(DIST)/linux-$*/new.XXXXXX); trap "rm -r $$new" EXIT; set -x; \
 	$(MAKE) --no-print-directory runtime GOARCH=$* OUT=$$new/function-markdownview; \
-	$(BIN)/release image --dockerfile=Dockerfile --binary=$$new/function-markdownview --arch=$* -o $$new/runtime.tar; \
+	chmod 0555 $$new/function-markdownview; \
+	tar -c -f $$new/layer.tar $(TAR_ROOT) --numeric-owner -C $$new function-markdownview; \
+	$(BIN)/regctl image create --platform linux/$* ocidir://$$new/image:empty; \
+	$(BIN)/regctl image mod ocidir://$$new/image:empty --create runtime --layer-add tar=$$new/layer.tar --time set=1970-01-01T00:00:00Z \
+		--config-entrypoint '["/function-markdownview"]' --user 65532:65532 --expose-add 9443/tcp --expose-add 8080/tcp \
+		--label $(call metadata,title)=function-markdownview \
+		--label $(call metadata,description)='$(FUNCTION_DESCRIPTION)' \
+		--label $(call metadata,source)=$(SOURCE) \
+		--label $(call metadata,licenses)=Apache-2.0; \
+	$(BIN)/regctl image export --name function-markdownview:$* ocidir://$$new/image:runtime $$new/runtime.tar; \
 	$(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -version $(VERSION) -output $$new/sbom.json $$new/function-markdownview; \
 	$(BIN)/crossplane xpkg build --package-root=package/function --examples-root=example/platform --embed-runtime-image-tarball=$$new/runtime.tar -o $$new/function.xpkg; \
-	mv $$new/function-markdownview $$new/runtime.tar $(DIST)/linux-$*; \
+	mv -f $$new/function-markdownview $$new/runtime.tar $(DIST)/linux-$*; \
 	mv $$new/sbom.json $(@:.xpkg=.cdx.json); \
 	mv $$new/function.xpkg $@
 
 $(CONFIGURATION_PACKAGE): $(BIN)/crossplane $(BIN)/release FORCE
 	@mkdir -p $(DIST)
 	@set -e; new=$$(mktemp -d $(DIST)/new.XXXXXX); trap "rm -r $$new" EXIT; mkdir $$new/examples; cp example/xr.yaml $$new/examples; set -x; \
-	$(BIN)/release configuration --registry=$(PULL_REGISTRY) --version=$(VERSION) package/configuration $$new/package; \
+	$(BIN)/release --registry=$(PULL_REGISTRY) --version=$(VERSION) package/configuration $$new/package; \
 	$(BIN)/crossplane xpkg build --package-root=$$new/package --examples-root=$$new/examples -o $$new/configuration.xpkg; \
 	mv $$new/configuration.xpkg $@
 
@@ -262,32 +278,37 @@ $(CONFIGURATION_PACKAGE): $(BIN)/crossplane $(BIN)/release FORCE
 FORCE:
 
 # $(call push,NAME,DESCRIPTION,FILES). The description must not contain a comma.
-SOURCE := https://github.com/crossplane-contrib/function-markdownview
 comma := ,
 empty :=
 push = $(BIN)/crossplane xpkg push --package-files=$(subst $(empty) $(empty),$(comma),$(strip $(3))) \
-	-a org.opencontainers.image.title=$(1) \
-	-a 'org.opencontainers.image.description=$(2)' \
-	-a org.opencontainers.image.version=$(VERSION) \
-	-a org.opencontainers.image.source=$(SOURCE) \
-	-a org.opencontainers.image.documentation=$(SOURCE)/blob/main/README.md \
-	-a org.opencontainers.image.licenses=Apache-2.0 \
-	-a 'org.opencontainers.image.vendor=The maintainers of function-markdownview' \
+	-a $(call metadata,title)=$(1) \
+	-a '$(call metadata,description)=$(2)' \
+	-a $(call metadata,version)=$(VERSION) \
+	-a $(call metadata,source)=$(SOURCE) \
+	-a $(call metadata,documentation)=$(SOURCE)/blob/main/README.md \
+	-a $(call metadata,licenses)=Apache-2.0 \
+	-a '$(call metadata,vendor)=The maintainers of function-markdownview' \
 	$(REGISTRY)/$(1):$(VERSION)
 
-.PHONY: push
-push: xpkg ## Push both packages and the SBOMs to REGISTRY, with the tag VERSION, and print the digests.
-	@test -n '$(REGISTRY)' || { echo 'REGISTRY is not set: run "make push REGISTRY=registry.example.com/team VERSION=v0.1.0"' >&2; exit 1; }
-	$(call push,function-markdownview,Crossplane composition function that serves the Markdown of a MarkdownView as a web book,$(FUNCTION_PACKAGES))
-	$(BIN)/release attach $(REGISTRY)/function-markdownview:$(VERSION) $(foreach arch,$(ARCHS),--sbom=$(arch)=$(DIST)/function-markdownview-linux-$(arch).cdx.json)
-	$(call push,configuration-markdownview,Crossplane configuration with the MarkdownView API and its Composition,$(CONFIGURATION_PACKAGE))
-	@$(BIN)/release digest $(REGISTRY)/function-markdownview:$(VERSION)
-	@$(BIN)/release digest $(REGISTRY)/configuration-markdownview:$(VERSION)
+# As the Crossplane CLI does, regctl connects to a registry on loopback without TLS.
+REGCTL = $(BIN)/regctl $(if $(filter localhost:% 127.%,$(REGISTRY)),--host 'reg=$(firstword $(subst /, ,$(REGISTRY)))$(comma)tls=disabled')
+SBOM := application/vnd.cyclonedx+json
+digest = @echo "$(REGISTRY)/$(1)@$$($(REGCTL) image digest $(REGISTRY)/$(1):$(VERSION))"
 
-# This tool compresses layers of a package, so it too is built with the Go version of
-# releases.
-$(BIN)/release: $(wildcard release/*.go release/*/*.go) release/go.mod release/go.sum
-	cd release && GOTOOLCHAIN=$(RELEASE_GO) go build -ldflags '-s -w' -o $(BIN)/release .
+.PHONY: push
+push: xpkg $(BIN)/regctl ## Push both packages and the SBOMs to REGISTRY, with the tag VERSION, and print the digests.
+	@test -n '$(REGISTRY)' || { echo 'REGISTRY is not set: run "make push REGISTRY=registry.example.com/team VERSION=v0.1.0"' >&2; exit 1; }
+	$(call push,function-markdownview,$(FUNCTION_DESCRIPTION),$(FUNCTION_PACKAGES))
+	@set -ex; for arch in $(ARCHS); do \
+		$(REGCTL) artifact put --subject $(REGISTRY)/function-markdownview:$(VERSION) --platform linux/$$arch \
+			--artifact-type $(SBOM) --file-media-type $(SBOM) --file $(DIST)/function-markdownview-linux-$$arch.cdx.json; \
+	done
+	$(call push,configuration-markdownview,Crossplane configuration with the MarkdownView API and its Composition,$(CONFIGURATION_PACKAGE))
+	$(call digest,function-markdownview)
+	$(call digest,configuration-markdownview)
+
+$(BIN)/release: $(wildcard release/*.go) release/go.mod release/go.sum
+	cd release && go build -ldflags '-s -w' -o $(BIN)/release .
 
 # Tools. A binary is rebuilt when its module changes.
 
@@ -299,6 +320,9 @@ $(BIN)/crossplane-core: TOOL_LDFLAGS += -X sigs.k8s.io/controller-runtime/pkg/me
 # a version.
 $(BIN)/crossplane-core: TOOL_LDFLAGS += -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(shell \
 	sed -n 's|^[[:space:]]*github.com/crossplane/crossplane/v2 \(v[^ ]*\).*|\1|p' test/tools/crossplane/go.mod)
+
+# Tools that compress layers of a package are built with the Go version of releases too.
+$(BIN)/crossplane $(BIN)/regctl: export GOTOOLCHAIN := $(RELEASE_GO)
 
 # $(call tool,MODULE FOLDER,BINARY,PACKAGE). The tag removes support for btrfs from
 # containerd, which needs a C compiler.
@@ -316,6 +340,7 @@ $(eval $(call tool,cyclonedx-gomod,cyclonedx-gomod,github.com/CycloneDX/cycloned
 $(eval $(call tool,function-auto-ready,function-auto-ready,github.com/crossplane/function-auto-ready))
 $(eval $(call tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
 $(eval $(call tool,gremlins,gremlins,github.com/go-gremlins/gremlins/cmd/gremlins))
+$(eval $(call tool,regctl,regctl,github.com/regclient/regclient/cmd/regctl))
 $(eval $(call tool,kubernetes,etcd,go.etcd.io/etcd/server/v3))
 $(eval $(call tool,kubernetes,kubectl,k8s.io/kubernetes/cmd/kubectl))
 $(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))

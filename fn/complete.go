@@ -40,7 +40,11 @@ func (d *desired) check(v view, o observed, f *files, checked *book.Problems) fi
 		}
 		d.complete = complete(warnings)
 	}
-	if hash := d.complete.incomplete(); hash != "" {
+	hash := d.complete.incomplete()
+	if d.applied != d.revision && o.deployment != nil {
+		hash = o.deployment.Metadata.Annotations.Incomplete // That of the earlier revision.
+	}
+	if hash != "" {
 		metav1.SetMetaDataAnnotation(&d.encoded.ObjectMeta, annotationIncomplete, hash)
 	}
 

@@ -2,6 +2,7 @@ package fn
 
 import (
 	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +39,9 @@ type desired struct {
 	// resources lists the composed resources.
 	resources []composedResource
 
-	// shared holds the files of other ConfigMaps.
+	// items has the files that pods mount from our ConfigMap. Empty means all.
+	items []corev1.KeyToPath
+	// shared holds the files of other ConfigMaps that pods mount from there.
 	shared []sharedFiles
 	// generated is whether the function generates SUMMARY.md.
 	generated bool
@@ -46,17 +49,16 @@ type desired struct {
 	// static is whether a web server serves the pages that mdBook has built.
 	static bool
 
-	// text is the resource key of the ConfigMap with the text of the spec. serving is
-	// the key of the ConfigMap that pods serve until the rollout completes. Both are
-	// textImage if an image holds the book. kept is the ConfigMap that pods serve, if
-	// it is not the desired one and still exists.
-	text, serving string
-	kept          *composedConfigMap
+	// text is the resource key of the ConfigMap with the text of the spec. serving has
+	// the keys of the ConfigMaps that pods serve until the rollout completes, usually
+	// one. Both are textImage if an image holds the book.
+	text    string
+	serving []string
 
-	// revision is a hash of the content and the pod template. It is an annotation of
-	// the encoded Deployment.
-	revision string
-	encoded  *encodedDeployment
+	// revision is a hash of the content and the pod template. applied is the revision
+	// of the encoded Deployment: an earlier one until pods can start with the content.
+	revision, applied string
+	encoded           *encodedDeployment
 
 	// complete is the condition BookComplete.
 	complete condition
@@ -92,7 +94,7 @@ func compose(v view, o observed) (*desired, problems) {
 		// checked after the merge.
 		invalid, warnings := f.check()
 		if len(invalid) > 0 {
-			return nil, problemsOf(ReasonInvalidSpec, invalid)
+			return nil, append(problemsOf(ReasonInvalidSpec, invalid), problemsOf(ReasonInvalidInput, validateMerges(v, field.NewPath("input", "templates")))...)
 		}
 		checked = &warnings
 	}
@@ -127,11 +129,12 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 	at := field.NewPath("input", "templates")
 	templates := v.input.Templates
 
+	f = f.withCopies()
 	stored, text := f.configMap(), keyConfigMap
 	switch {
 	case v.Spec.bookImage() != nil:
 		text = textImage
-	case v.input.ImmutableConfigMaps:
+	case v.immutable():
 		text = immutableKey(stored)
 		stored.Name = v.configMapOf(text)
 	}
@@ -143,7 +146,7 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 		d.Spec.Strategy.RollingUpdate = nil // The API server rejects it together with Recreate.
 	}
 
-	out := &desired{configMap: stored, deployment: d, service: s, static: v.input.Server != nil, shared: f.shared, generated: f.generatesSummary()}
+	out := &desired{configMap: stored, deployment: d, service: s, static: v.input.Server != nil, items: f.items, shared: f.mounted(), generated: f.generatesSummary()}
 	if templates != (v1beta1.Templates{}) {
 		errs = append(errs, validateMerged(out, f, at)...)
 	}
@@ -152,22 +155,19 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 	}
 
 	out.text, out.serving = text, o.serving(text)
-	out.kept = kept(v, o, out)
 	out.serve()
-	out.encoded, out.revision = encodeDeployment(out)
+	out.encode(o)
 
 	name := v.viewerName()
 	out.resources = []composedResource{
-		{v.configMapPart(text), out.configMap, func(o observed) bool { return o.configMaps[text].ready(out, o.deployment) }, text != out.serving},
+		{v.configMapPart(text), out.configMap, func(o observed) bool { return o.configMaps[text].ready(out, o.deployment) }, !slices.Contains(out.serving, text)},
 		{part{keyDeployment, "apps/v1", "Deployment", name}, out.encoded, func(o observed) bool { return o.deployment.ready(out) }, false},
 		{part{keyService, "v1", "Service", name}, out.service, func(o observed) bool { return o.service.ready(out) }, false},
 	}
 	if text == textImage {
 		out.resources = out.resources[1:]
 	}
-	if out.kept != nil {
-		out.resources = append(out.resources, composedResource{v.configMapPart(out.serving), out.kept, func(observed) bool { return true }, true})
-	}
+	out.resources = append(out.resources, kept(v, o, out)...)
 	if r, ok := budget(v, o, out); ok {
 		out.resources = append(out.resources, r)
 	}

@@ -72,7 +72,8 @@ const (
 	ReasonReplicaFailure = "ReplicaFailure"
 	// ReasonProgressDeadlineExceeded (true): pods do not become available.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
-	// ReasonRouteNotAccepted (true): a Gateway rejects the HTTPRoute.
+	// ReasonRouteNotAccepted (true): a Gateway rejects the HTTPRoute or its rule, or does
+	// not find the Service.
 	ReasonRouteNotAccepted = "RouteNotAccepted"
 	// ReasonAsExpected (false): none of these.
 	ReasonAsExpected = "AsExpected"
@@ -104,7 +105,16 @@ func (v view) settled() bool {
 	// fails, but keeps the status.
 	return available.Status == statusTrue ||
 		available.Reason == ReasonUnavailable ||
-		slices.Contains([]string{stateAvailable, stateHealthy}, v.last.Status.Status)
+		slices.Contains([]string{stateAvailable, stateHealthy}, ptr.Deref(v.last.Status.Status, ""))
+}
+
+// changes returns whether a response changes the reason of Available. Another function can
+// set the condition too, with reasons of its own, which never become ours.
+func (v view) changes(available condition) bool {
+	reasons := []string{ReasonAvailable, ReasonRollingOut, ReasonScaledToZero, ReasonCreating, ReasonUnavailable}
+	last := v.last.condition(TypeAvailable).Reason
+
+	return last != available.Reason && slices.Contains(reasons, last)
 }
 
 // available returns the condition Available, which is about the existing pods. d is nil
@@ -139,7 +149,7 @@ func degraded(v view, o observed, d *desired) condition {
 			return condition{TypeDegraded, statusTrue, reason, message}
 		}
 	}
-	if why := o.route.rejected(); why != "" && v.input.Route != nil {
+	if why := o.route.rejected(o.service); why != "" && v.input.Route != nil {
 		return condition{TypeDegraded, statusTrue, ReasonRouteNotAccepted, fmt.Sprintf("A Gateway rejected HTTPRoute %s: %s: run kubectl describe httproute -n %s %s",
 			v.viewerName(), strings.TrimSuffix(why, "."), v.namespace(), v.viewerName())}
 	}

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
 func TestAvailable(t *testing.T) {
@@ -56,7 +59,7 @@ func TestAvailable(t *testing.T) {
 			reason: "Another function failed, so the condition is Unknown, but the status shows that the book was served",
 			before: func() lastStatus {
 				x := before(t, `[{type: Available, status: Unknown, reason: FatalError}]`)
-				x.Status.Status = "Healthy"
+				x.Status.Status = ptr.To("Healthy")
 
 				return x
 			}(),
@@ -117,6 +120,50 @@ func TestAvailableAtZero(t *testing.T) {
 	d, _ = compose(v, observed{})
 	if diff := cmp.Diff(zero, available(v, o, d)); diff != "" {
 		t.Errorf("The condition stays while a changed text is applied: -want, +got:\n%s", diff)
+	}
+}
+
+// TestDegradedRoute checks when a Service that a Gateway does not find is an error.
+func TestDegradedRoute(t *testing.T) {
+	const (
+		service  = `{metadata: {creationTimestamp: "2026-01-02T03:04:05Z"}}`
+		notFound = `ResolvedRefs, reason: BackendNotFound, message: no Service, lastTransitionTime: `
+	)
+	asExpected := condition{"Degraded", "False", "AsExpected", "No errors found"}
+	rejected := func(why string) condition {
+		return condition{"Degraded", "True", "RouteNotAccepted", "A Gateway rejected HTTPRoute viewer-sample: " + why + ": run kubectl describe httproute -n default viewer-sample"}
+	}
+	cases := map[string]struct {
+		reason, service, status string
+		want                    condition
+	}{
+		"NoService":   {reason: "The Service does not exist yet", status: notFound + `"2026-01-02T03:04:05Z"`, want: asExpected},
+		"Before":      {reason: "The Gateway reported before the Service existed", service: service, status: notFound + `"2026-01-02T03:04:04Z"`, want: asExpected},
+		"SameSecond":  {reason: "The Gateway may have reported before the Service existed", service: service, status: notFound + `"2026-01-02T03:04:05Z"`, want: asExpected},
+		"After":       {reason: "The Service exists, and the Gateway does not find it", service: service, status: notFound + `"2026-01-02T03:04:06Z"`, want: rejected("no Service")},
+		"NotAllowed":  {reason: "Another reason does not depend on the Service", status: "ResolvedRefs, reason: RefNotPermitted", want: rejected("RefNotPermitted")},
+		"NotAccepted": {reason: "The Gateway rejects the route", status: "Accepted, reason: NotAllowedByListeners", want: rejected("NotAllowedByListeners")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := settledView()
+			v.input = *decoded[v1beta1.Input](t, `{route: {host: a.b, parentRefs: [{name: a}]}}`)
+			// The route was added to the Input later, so it is not missing.
+			v.last = before(t, `[{type: Available, status: "True", reason: Available}]`)
+			d, _ := compose(v, observed{})
+			o := observed{
+				service:    decoded[observedService](t, tc.service),
+				route:      decoded[observedRoute](t, `{status: {parents: [{parentRef: {name: a}, conditions: [{status: "False", type: `+tc.status+`}]}]}}`),
+				identities: map[string]identity{keyConfigMap: {}, keyDeployment: {}, keyService: {}},
+			}
+			if diff := cmp.Diff(tc.want, degraded(v, o, d)); diff != "" {
+				t.Errorf("\n%s\ndegraded(): -want, +got:\n%s", tc.reason, diff)
+			}
+			v.input.Route = nil
+			if diff := cmp.Diff(asExpected, degraded(v, o, d)); diff != "" {
+				t.Errorf("The Input has no route any more: degraded(): -want, +got:\n%s", diff)
+			}
+		})
 	}
 }
 

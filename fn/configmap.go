@@ -22,14 +22,13 @@ type composedConfigMap struct {
 // is merged over it before the files are added, because the merge encodes everything as
 // JSON.
 func configMap(v view) *corev1.ConfigMap {
-	var immutable *bool
-	if v.input.ImmutableConfigMaps {
-		immutable = ptr.To(true)
-	}
-
-	return &corev1.ConfigMap{
+	cm := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: v.metadata(v.configMapName(), nil),
-		Immutable:  immutable,
 	}
+	if v.immutable() {
+		cm.Immutable = ptr.To(true)
+	}
+
+	return cm
 }

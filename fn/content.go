@@ -3,24 +3,26 @@ package fn
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 )
 
 // A book has one ConfigMap, with the resource key "configmap", whose data changes with
-// the text. With immutableConfigMaps, each text has a ConfigMap of its own that never
-// changes: its key and its name end with a hash of the text, and a change of the text
-// creates another ConfigMap.
+// the text. With immutableConfigMaps or server, each text has a ConfigMap of its own that
+// never changes: its key and its name end with a hash of the text, and a change of the
+// text creates another ConfigMap.
 //
 // Crossplane deletes resources that are no longer desired before it applies the others,
 // in any order. So two ConfigMaps are desired during a rollout: the new one, and the
-// one that pods still serve, with its observed data. There are never more than two:
-// Crossplane deletes those of changes that did not roll out.
+// one that pods still serve, with its observed data. Crossplane deletes those of changes
+// that did not roll out. Only a Deployment that somebody deletes during a rollout leaves
+// more: see observed.serving.
 
 // keyImmutable is the prefix of the key of an immutable ConfigMap. It is permanent,
 // like the other keys.
@@ -33,14 +35,22 @@ const (
 	// annotationServing is set on the Deployment. Its value is the resource key of the
 	// ConfigMap of the last completed rollout, or textImage. The pods of that rollout
 	// serve until the next one is complete. The annotation cannot be on the pod
-	// template, which the next rollout replaces.
+	// template, which the next rollout replaces. For a Deployment that was created again,
+	// its value is the keys of all ConfigMaps that existed, separated by commas.
 	annotationServing = "markdownview.fn.crossplane.io/serving"
 )
+
+// immutable returns whether each text has a ConfigMap of its own. A web server builds the
+// book once, when its pod starts, so its text must be one that does not change: Crossplane
+// applies a Deployment also if the ConfigMap is applied later, or cannot be applied.
+func (v view) immutable() bool {
+	return v.input.ImmutableConfigMaps || v.input.Server != nil
+}
 
 // immutableKey returns the resource key of an immutable ConfigMap with the content of
 // cm. The hash need not be cryptographic: see revision.
 func immutableKey(cm *composedConfigMap) string {
-	var w wire.Writer
+	var w objects.Writer
 	w.Object(&struct {
 		BinaryData map[string]string `json:"binaryData"`
 		Data       map[string]string `json:"data"`
@@ -82,18 +92,24 @@ func (v view) configMapPart(key string) part {
 	return part{key, "v1", "ConfigMap", v.configMapOf(key)}
 }
 
-// serving returns the resource key of the ConfigMap that the serving pods read. Without
-// a Deployment, it is the desired one.
+// serving returns the resource keys of the ConfigMaps that the serving pods read. That is
+// one: the key on the pod template, before the first rollout is complete and if no
+// ConfigMap of annotationServing exists, else the key of that annotation.
 //
-// It is the key on the pod template, rather than annotationServing, before the first
-// rollout is complete and if the ConfigMap of the annotation no longer exists.
-func (o observed) serving(desired string) string {
+// If there is no Deployment, somebody may have deleted it without its pods, with
+// kubectl delete --cascade=orphan. They can read any ConfigMap that exists, until they are
+// pods of the new Deployment.
+func (o observed) serving(desired string) []string {
 	if o.deployment == nil {
-		return desired
+		if len(o.configMaps) == 0 {
+			return []string{desired}
+		}
+
+		return slices.Sorted(maps.Keys(o.configMaps))
 	}
-	last := o.deployment.Metadata.Annotations.Serving
-	if o.deployment.serves() || o.configMaps[last] == nil {
-		return o.deployment.configMap()
+	last := slices.DeleteFunc(strings.Split(o.deployment.Metadata.Annotations.Serving, ","), func(key string) bool { return o.configMaps[key] == nil })
+	if o.deployment.serves() || len(last) == 0 {
+		return []string{o.deployment.configMap()}
 	}
 
 	return last
@@ -102,7 +118,7 @@ func (o observed) serving(desired string) string {
 // immutable returns whether pods read anything other than the ConfigMap that changes in
 // place.
 func (d *desired) immutable() bool {
-	return d.text != keyConfigMap || d.serving != keyConfigMap
+	return d.text != keyConfigMap || !slices.Equal(d.serving, []string{keyConfigMap})
 }
 
 // serve sets the annotations that show which ConfigMaps the Deployment and its pods
@@ -113,29 +129,33 @@ func (d *desired) serve() {
 		metav1.SetMetaDataAnnotation(&d.deployment.Spec.Template.ObjectMeta, annotationConfigMap, d.text)
 	}
 	if d.immutable() {
-		metav1.SetMetaDataAnnotation(&d.deployment.ObjectMeta, annotationServing, d.serving)
+		metav1.SetMetaDataAnnotation(&d.deployment.ObjectMeta, annotationServing, strings.Join(d.serving, ","))
 	}
 }
 
-// kept returns the ConfigMap that the serving pods read, or nil if it is the desired
-// one. It has the observed data, because the spec has changed since.
-func kept(v view, o observed, d *desired) *composedConfigMap {
-	was := o.configMaps[d.serving]
-	if d.serving == d.text || was == nil {
-		return nil
-	}
-	cm := &composedConfigMap{
-		TypeMeta:   d.configMap.TypeMeta,
-		ObjectMeta: d.configMap.ObjectMeta,
-		Data:       maps.Clone(was.Data),
-		BinaryData: was.BinaryData,
-	}
-	// The function writes only plain texts. It must not take ownership of other texts.
-	maps.DeleteFunc(cm.Data, func(_, text string) bool { return !plain(text) })
-	cm.Name = v.configMapOf(d.serving)
-	if d.serving != keyConfigMap {
-		cm.Immutable = ptr.To(true)
+// kept returns the ConfigMaps that the serving pods read, without the desired one. They
+// have the observed data, because the spec has changed since.
+func kept(v view, o observed, d *desired) []composedResource {
+	var all []composedResource
+	for _, key := range d.serving {
+		was := o.configMaps[key]
+		if key == d.text || was == nil {
+			continue
+		}
+		cm := &composedConfigMap{
+			TypeMeta:   d.configMap.TypeMeta,
+			ObjectMeta: d.configMap.ObjectMeta,
+			Data:       maps.Clone(was.Data),
+			BinaryData: was.BinaryData,
+		}
+		// The function writes only plain texts. It must not take ownership of other texts.
+		maps.DeleteFunc(cm.Data, func(_, text string) bool { return !plain(text) })
+		cm.Name = v.configMapOf(key)
+		if key != keyConfigMap {
+			cm.Immutable = ptr.To(true)
+		}
+		all = append(all, composedResource{v.configMapPart(key), cm, func(observed) bool { return true }, true})
 	}
 
-	return cm
+	return all
 }

@@ -6,7 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
 // Crossplane cannot apply a status field that the XRD does not declare. Our XRD
@@ -65,7 +66,7 @@ func (req *request) readDeclared(schemas [][]byte) error {
 		// A Schema has its Struct in the field in which a Resource has its object.
 		object, err := objectOf(e.Value)
 		if err == nil {
-			_, err = wire.Decode(object, &schema, nil, wire.Lenient)
+			_, err = objects.Decode(object, &schema, nil, objects.Options{})
 		}
 		if err != nil {
 			return err
@@ -117,12 +118,9 @@ func (req *request) readCapabilities(f wire.Field) error {
 func (req *request) capable(capability int) bool { return req.capabilities&(1<<capability) != 0 }
 
 // writeSchema writes the requirement for the schema of the XR.
-func writeSchema(w *wire.Writer, v view) {
-	w.Message(requirementsSchemas, func() {
-		w.Message(2, func() {
-			w.Text(selectorKind, v.Kind)
-			w.Text(selectorAPIVersion, v.APIVersion)
-		})
-		w.Text(1, requirementXR)
+func writeSchema(w *objects.Writer, v view) {
+	w.Entry(requirementsSchemas, requirementXR, func() {
+		w.Text(selectorKind, v.Kind)
+		w.Text(selectorAPIVersion, v.APIVersion)
 	})
 }

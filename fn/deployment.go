@@ -32,8 +32,10 @@ const (
 // deployment returns the Deployment of a view. In its pods, mdBook builds the book from
 // a volume and serves it.
 //
-// A rollout adds a pod before it removes one, so if mdBook cannot build a book, the old
-// pods keep serving.
+// A rollout adds pods before it removes others, so if mdBook cannot build a book, the old
+// pods keep serving. It adds all pods at once: one at a time, the rollout would take longer,
+// and the status of the Deployment would change three times as often. Each change is an
+// event for Crossplane's circuit breaker and a call.
 func deployment(v view, o observed, book corev1.Volume) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
@@ -43,7 +45,7 @@ func deployment(v view, o observed, book corev1.Volume) *appsv1.Deployment {
 			Strategy: appsv1.DeploymentStrategy{
 				Type: appsv1.RollingUpdateDeploymentStrategyType,
 				RollingUpdate: &appsv1.RollingUpdateDeployment{
-					MaxSurge:       ptr.To(intstr.FromInt32(1)),
+					MaxSurge:       ptr.To(intstr.FromString("100%")),
 					MaxUnavailable: ptr.To(intstr.FromInt32(0)),
 				},
 			},

@@ -1,6 +1,9 @@
 package fn
 
 import (
+	"strconv"
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -87,14 +90,17 @@ func validateBudget(b *v1beta1.PodDisruptionBudget, at *field.Path) field.ErrorL
 }
 
 // validateAmount returns an error for a value that is neither a number of pods nor a
-// percentage.
+// percentage of at most 100%.
 func validateAmount(amount *intstr.IntOrString, at *field.Path) field.ErrorList {
-	switch {
-	case amount == nil:
-		return nil
-	case amount.Type == intstr.String && len(validation.IsValidPercent(amount.StrVal)) > 0, amount.IntVal < 0:
-		return field.ErrorList{field.Invalid(at, short(amount.String()), `must be a number of pods such as 1, or a percentage such as "50%"`)}
-	default:
+	if amount == nil || amount.Type == intstr.Int && amount.IntVal >= 0 || isPercentage(amount.StrVal) {
 		return nil
 	}
+
+	return field.ErrorList{field.Invalid(at, short(amount.String()), `must be a number of pods such as 1, or a percentage from "0%" to "100%"`)}
+}
+
+func isPercentage(text string) bool {
+	percent, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
+
+	return err == nil && percent <= 100 && len(validation.IsValidPercent(text)) == 0
 }

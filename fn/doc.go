@@ -17,15 +17,20 @@
 //	RunFunctionResponse
 //
 // The files of the ConfigMaps that spec.markdownsFrom names are read, hashed and checked
-// with the other files, and mounted by reference: see from.go and required.go.
+// with the other files, and mounted by reference, or copied for a web server: see from.go
+// and required.go.
+//
+// Crossplane applies resources in any order. Pods start only with the text of their
+// revision: see content.go for immutable ConfigMaps, and desired.startable for the one that
+// changes in place.
 //
 // The function checks whether mdBook can build a book: package book reads it, once for
 // each change. See complete.go for how later calls know that nothing has changed.
 //
 // If there are problems, the function composes nothing: the response has a fatal result
 // and conditions, and passes on what other functions desire. Only read.go, respond.go and
-// package wire know protobuf. The steps between them are pure functions of Go values, which
-// can be tested without a request.
+// the packages wire and objects know protobuf. The steps between them are pure functions
+// of Go values, which can be tested without a request.
 //
 // # Laws
 //
@@ -42,23 +47,25 @@
 //     that requires ConfigMaps which Crossplane has not sent yet: it has neither, and
 //     Crossplane drops it and calls again. Resources of other functions, readiness,
 //     connection details and context are unchanged. With immutable ConfigMaps, the response
-//     holds the desired one and the one that pods serve, with its observed data.
+//     holds the desired one and those that pods can still serve, with their observed data.
 //  4. Kubernetes accepts the composed resources. The function rejects invalid values
 //     first, all at once and with their field paths. In templates, which the platform team
 //     writes, it checks the Kubernetes types and the fields that the pods need. An object
 //     holds only the fields that we own: no status, nulls, empty objects or zero defaults.
 //  5. It settles. When the API server has stored our response, the next response is the
-//     same, without events. Ready turns true once for each rollout, no condition changes
-//     back to the value that it just had, and an event reports only a condition that has
-//     turned true, or BookComplete that has turned false.
+//     same, without events. Ready turns true once for each rollout, when every pod started
+//     with the text of the spec. No condition changes back to the value that it just had,
+//     and an event reports only a condition that has turned true, or BookComplete that has
+//     turned false. A response has no TTL unless the Input sets one or Crossplane drops
+//     events: see breaker.go.
 //  6. Every valid name of an XR, up to 253 characters, gives valid names and labels. They
 //     are always the same for an XR, and distinct for distinct XRs of a kind in a
 //     namespace.
 //  7. Every file arrives in the pods byte for byte, under its name. A file is stored as
 //     data if it is UTF-8 text that JSON and YAML leave unchanged, else as binaryData,
 //     under a key that is derived from its path. Files of other ConfigMaps are mounted
-//     from those ConfigMaps.
+//     from those ConfigMaps, or copied.
 //  8. Readiness and status agree: if all resources are ready, STATUS is Healthy and
-//     Available is true. A response that is not fatal has every status field that the
-//     XRD declares.
+//     Available is true. The fields that describe the pods follow Available by one call.
+//     A response that is not fatal has every status field that the XRD declares.
 package fn

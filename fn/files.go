@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -25,8 +26,12 @@ const (
 // of the XR, and those that a template adds.
 type files struct {
 	spec spec
-	// shared holds the files of other ConfigMaps. Pods mount them from there.
+	// shared holds the files of other ConfigMaps. Pods mount them from there, unless
+	// they are copied.
 	shared []sharedFiles
+	// static is whether a web server serves the pages, and copied is whether data and
+	// binaryData have the files of other ConfigMaps, too.
+	static, copied bool
 	// extra is a ConfigMap with only the files of a template.
 	extra *corev1.ConfigMap
 
@@ -46,7 +51,7 @@ type files struct {
 func filesOf(v view, extra *corev1.ConfigMap) *files {
 	s := v.Spec.spec
 	n := len(s.Markdowns) + len(s.Binaries) + 1
-	f := &files{spec: s, shared: v.shared(), extra: extra, data: make(map[string]string, n), binaryData: map[string]string{}, keys: make(map[string]bool, n)}
+	f := &files{spec: s, shared: v.shared(), static: v.input.Server != nil, extra: extra, data: make(map[string]string, n), binaryData: map[string]string{}, keys: make(map[string]bool, n)}
 	maps.Copy(f.data, extra.Data)
 	for name, b := range extra.BinaryData {
 		f.binaryData[name] = base64.StdEncoding.EncodeToString(b)
@@ -103,9 +108,67 @@ func (f *files) allItems() []corev1.KeyToPath {
 	for name := range f.extra.BinaryData {
 		add(name, name)
 	}
+	for _, s := range f.shared {
+		for _, key := range s.keys() {
+			if f.copied {
+				add(s.file(key), book.Key(s.file(key)))
+			}
+		}
+	}
 	slices.SortFunc(items, func(a, b corev1.KeyToPath) int { return strings.Compare(a.Path, b.Path) })
 
 	return items
+}
+
+// withCopies returns the files with copies of those of other ConfigMaps, which pods then
+// read from our ConfigMap. It returns f if they do not fit in it.
+//
+// Only pods of a web server need copies: they build the book once, and the other
+// ConfigMaps can change before a pod reads them. mdBook builds the book again.
+func (f *files) withCopies() *files {
+	if !f.static || len(f.shared) == 0 {
+		return f
+	}
+	size := sizeOf(f.data, f.binaryData)
+	for _, s := range f.shared {
+		size += sizeOf(s.Data, s.BinaryData)
+	}
+	if size > maxBytes {
+		return f
+	}
+	c := *f
+	c.copied, c.data, c.binaryData = true, maps.Clone(f.data), maps.Clone(f.binaryData)
+	nested := len(f.items) > 0
+	for _, s := range f.shared {
+		for _, key := range s.keys() {
+			name := book.Key(s.file(key))
+			_, text := c.data[name]
+			_, binary := c.binaryData[name]
+			if text || binary {
+				return f // Two files have the same key.
+			}
+			if text, ok := s.Data[key]; ok {
+				c.addText(name, text)
+			} else {
+				c.binaryData[name] = s.BinaryData[key]
+			}
+			nested = nested || name != s.file(key)
+		}
+	}
+	if nested {
+		c.items = c.allItems()
+	}
+
+	return &c
+}
+
+// mounted returns the files of other ConfigMaps that pods mount from there.
+func (f *files) mounted() []sharedFiles {
+	if f.copied {
+		return nil
+	}
+
+	return f.shared
 }
 
 // configMap returns the ConfigMap that holds the files.
@@ -119,22 +182,33 @@ func (f *files) configMap() *composedConfigMap {
 	}
 }
 
-// book returns the files to check, without a generated SUMMARY.md.
+// book returns the files to check, without a generated SUMMARY.md. How a file is stored
+// says nothing about its content: Helm's b64enc writes text to binaryData, and pods mount
+// the same bytes. So UTF-8 text is text everywhere.
 func (f *files) book() book.Files {
 	b := book.Files{Markdowns: union(f.extra.Data, f.spec.Markdowns), Shared: map[string]bool{}}
-	for name := range f.spec.Binaries {
-		b.Binaries = append(b.Binaries, name)
+	add := func(name string, content []byte, err error) {
+		if _, twice := b.Markdowns[name]; err == nil && !twice && utf8.Valid(content) {
+			b.Markdowns[name] = string(content)
+		} else {
+			b.Binaries = append(b.Binaries, name)
+		}
 	}
-	for name := range f.extra.BinaryData {
-		b.Binaries = append(b.Binaries, name)
+	for name, text := range f.spec.Binaries {
+		content, err := base64.StdEncoding.DecodeString(text)
+		add(name, content, err)
+	}
+	for name, content := range f.extra.BinaryData {
+		add(name, content, nil)
 	}
 	for _, s := range f.shared {
 		for key, text := range s.Data {
 			b.Markdowns[s.file(key)] = text
 			b.Shared[s.file(key)] = true
 		}
-		for key := range s.BinaryData {
-			b.Binaries = append(b.Binaries, s.file(key))
+		for key, text := range s.BinaryData {
+			content, err := base64.StdEncoding.DecodeString(text)
+			add(s.file(key), content, err)
 			b.Shared[s.file(key)] = true
 		}
 	}
@@ -185,6 +259,9 @@ func (f *files) check() (field.ErrorList, book.Problems) {
 			errs = append(errs, field.Forbidden(at, "holds more than 1 MiB (1048576 bytes) together with the generated SUMMARY.md: shorten the files or split the book"))
 		}
 	}
+	if slices.Contains(b.Binaries, summary) {
+		return append(errs, field.Invalid(at, field.OmitValueType{}, "SUMMARY.md is not UTF-8 text: save it as UTF-8")), book.Problems{}
+	}
 	problems, warnings := book.Check(b)
 	for _, problem := range problems.First {
 		errs = append(errs, field.Invalid(at, field.OmitValueType{}, problem.String()))
@@ -229,19 +306,19 @@ func (s spec) validateFiles(at *field.Path) field.ErrorList {
 	return errs
 }
 
-func (s spec) textSize() int {
-	size := 0
-	for _, text := range s.Markdowns {
-		size += len(text)
-	}
-
-	return size
-}
+func (s spec) textSize() int { return sizeOf(s.Markdowns, nil) }
 
 // size returns the size of all files in bytes, those of binaries without base64.
-func (s spec) size() int {
-	size := s.textSize()
-	for _, text := range s.Binaries {
+func (s spec) size() int { return sizeOf(s.Markdowns, s.Binaries) }
+
+// sizeOf returns the size in bytes of the files of a ConfigMap, those of binaryData
+// without base64.
+func sizeOf(data, binaryData map[string]string) int {
+	size := 0
+	for _, text := range data {
+		size += len(text)
+	}
+	for _, text := range binaryData {
 		n := len(text) - strings.Count(text, "\n") - strings.Count(text, "\r")
 		size += n/4*3 - strings.Count(text[max(0, len(text)-4):], "=")
 	}

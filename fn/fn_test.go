@@ -114,6 +114,7 @@ func TestRunFunction(t *testing.T) {
 		status     string
 		conditions []*fnv1.Condition
 		results    []*fnv1.Result
+		ttl        time.Duration
 	}
 
 	cases := map[string]struct {
@@ -163,9 +164,10 @@ func TestRunFunction(t *testing.T) {
 				spec.GetFields()["markdowns"].GetStructValue().Fields["SUMMARY.md"] = structpb.NewStringValue("- [B](a.md)")
 			},
 			want: want{
-				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_TRUE},
+				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_TRUE},
 				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
 				conditions: []*fnv1.Condition{conditionProto("Available", yes, "RollingOut", "The book is served while a change rolls out"), asExpected, complete},
+				ttl:        30 * time.Second,
 			},
 		},
 		"OldContent": {
@@ -213,7 +215,7 @@ func TestRunFunction(t *testing.T) {
 			if diff := cmp.Diff(tc.want.results, rsp.GetResults(), protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\nresults: -want, +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(&fnv1.ResponseMeta{Tag: "tag", Ttl: durationpb.New(0)}, rsp.GetMeta(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(&fnv1.ResponseMeta{Tag: "tag", Ttl: durationpb.New(tc.want.ttl)}, rsp.GetMeta(), protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\nmeta: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
@@ -314,32 +316,6 @@ func TestStatusFields(t *testing.T) {
 	}
 }
 
-func TestTTL(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		input  *structpb.Struct
-		want   time.Duration
-	}{
-		"Flag":  {reason: "The flag applies when the Input has no TTL", want: time.Minute},
-		"Input": {reason: "The TTL of the Input takes precedence", input: object(t, `{ttl: 1h}`), want: time.Hour},
-		"Zero":  {reason: "A TTL of zero in the Input takes precedence too", input: object(t, `{ttl: 0s}`), want: 0},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			req := settledRequest(t)
-			req.Input = tc.input
-			rsp, err := New(logging.NewNopLogger(), time.Minute).RunFunction(context.Background(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
-
-			if got := rsp.GetMeta().GetTtl().AsDuration(); got != tc.want {
-				t.Errorf("\n%s\nttl: want %s, got %s", tc.reason, tc.want, got)
-			}
-		})
-	}
-}
-
 func TestNamespaceOfResources(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -358,10 +334,13 @@ func TestNamespaceOfResources(t *testing.T) {
 				req.Input = object(t, tc.input)
 			}
 
+			got := map[string]string{}
 			for key, r := range run(t, req).GetDesired().GetResources() {
-				if got := r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()["namespace"].GetStringValue(); got != tc.want {
-					t.Errorf("\n%s\nnamespace of %s: want %q, got %q", tc.reason, key, tc.want, got)
-				}
+				got[key] = r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()["namespace"].GetStringValue()
+			}
+			want := map[string]string{"configmap": tc.want, "deployment": tc.want, "service": tc.want}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("\n%s\nnamespaces: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -16,9 +16,10 @@ import (
 // A book can have content from elsewhere: files of ConfigMaps that other people or
 // tools write, or the whole book from an image.
 //
-// Pods mount these ConfigMaps by reference, so the response does not contain the
-// content; the revision includes a hash of it. Pods mount an image as it is: the
-// function cannot read it.
+// Pods of mdBook mount these ConfigMaps by reference, so the response does not contain
+// the content; the revision includes a hash of it. Pods of a web server read copies in
+// our ConfigMap: see files.withCopies. Pods mount an image as it is: the function cannot
+// read it.
 
 const (
 	// maxSources keeps a request below the 16 MiB that the function accepts, even if
@@ -226,9 +227,9 @@ func (f *files) volume(configMap string) corev1.Volume {
 	switch image := f.spec.bookImage(); {
 	case image != nil:
 		v.Image = &corev1.ImageVolumeSource{Reference: qualified(image.Reference), PullPolicy: image.PullPolicy}
-	case len(f.shared) > 0:
+	case len(f.mounted()) > 0:
 		v.Projected = &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{projection(configMap, f.items)}}
-		for _, s := range f.shared {
+		for _, s := range f.mounted() {
 			// Without items, the pods would mount keys that are added later and not
 			// checked.
 			if p := s.projection(); len(p.ConfigMap.Items) > 0 {

@@ -1,6 +1,7 @@
 package fn_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,6 +65,33 @@ func TestMarkdownsFrom(t *testing.T) {
 				"one": data(withGuide), "guide": data(object{"a.md": "![](../img/x.png)\n"}), "img": {"binaryData": object{"x.png": "iVBORw0KGgo="}},
 			},
 			want: complete,
+		},
+		"Base64": {
+			reason:     "binaryData can have text: Helm's b64enc writes it",
+			spec:       object{"markdownsFrom": []any{from("book", "")}},
+			configMaps: map[string]object{"book": {"binaryData": object{"SUMMARY.md": "LSBbw4RdKGEubWQpCg==", "a.md": "W0JdKGIubWQpCg=="}}}, // - [Ä](a.md), [B](b.md)
+			want:       incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+		},
+		"Base64OfView": {
+			reason: "spec.binaries can have text",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n"}, "binaries": object{"a.md": "W0JdKGIubWQpCg=="}}, // [B](b.md)
+			want:   incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+		},
+		"Base64OfTemplate": {
+			reason: "binaryData of a template can have text",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n"}}, input: inputWith(object{"templates": object{"configMap": object{"binaryData": object{"a.md": "W0JdKGIubWQpCg=="}}}}), // [B](b.md)
+			want: incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+		},
+		"Base64Auto": {
+			reason:     "SUMMARY.md is generated from text in binaryData",
+			spec:       object{"summary": "Auto", "markdownsFrom": []any{from("book", "")}},
+			configMaps: map[string]object{"book": {"binaryData": object{"a.md": "W0JdKGIubWQpCg=="}}}, // [B](b.md)
+			want:       incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+		},
+		"NotUTF8": {
+			reason: "SUMMARY.md is in another encoding",
+			spec:   object{"markdownsFrom": []any{from("book", "")}}, configMaps: map[string]object{"book": {"binaryData": object{"SUMMARY.md": "/v8ALQ=="}}},
+			want: `Degraded InvalidSpec: spec: Invalid value: SUMMARY.md is not UTF-8 text: save it as UTF-8`,
 		},
 		"Auto": {
 			reason: "SUMMARY.md is generated from the files of all sources",
@@ -413,5 +441,98 @@ func TestImageVolumeRemoved(t *testing.T) {
 		if got := rsp.GetDesired().GetResources()["deployment"].GetReady(); (got == fnv1.Ready_READY_TRUE) == removed {
 			t.Errorf("removed %t: got %v", removed, got)
 		}
+	}
+}
+
+// TestCopies checks from which ConfigMaps pods read a book. checkLaws compares the files.
+func TestCopies(t *testing.T) {
+	t.Parallel()
+
+	static := inputWith(object{"server": object{}})
+	guide := map[string]object{"guide": data(object{"a.md": "# A\n"})}
+	withGuide := object{"SUMMARY.md": "- [A](guide/a.md)\n"}
+	large := func(size int) map[string]object {
+		size -= len(withGuide["SUMMARY.md"].(string))
+		return map[string]object{"guide": {"data": object{"a.md": strings.Repeat("x", size/2)}, "binaryData": object{"b": base64.StdEncoding.EncodeToString(make([]byte, size-size/2))}}}
+	}
+	withoutHash := func(name string) string { before, _, _ := strings.Cut(name, "."); return before }
+	cases := map[string]struct {
+		reason     string
+		spec       object
+		input      object
+		configMaps map[string]object
+		// want lists the ConfigMaps, without the hash of an immutable one.
+		want []string
+	}{
+		"Copied": {
+			reason: "A web server builds the book once, so the files must be those of the revision",
+			spec:   object{"markdowns": withGuide, "markdownsFrom": []any{from("guide", "guide")}}, input: static, configMaps: guide,
+			want: []string{"markdowns-sample"},
+		},
+		"Reloaded": {
+			reason: "mdBook builds a changed book again",
+			spec:   object{"markdowns": withGuide, "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,
+			want: []string{"markdowns-sample", "guide"},
+		},
+		"ImmutableAndReloaded": {
+			reason: "immutableConfigMaps is about the text of the spec",
+			spec:   object{"markdowns": withGuide, "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide, input: inputWith(object{"immutableConfigMaps": true}),
+			want: []string{"markdowns-sample", "guide"},
+		},
+		"All": {
+			reason: "Texts, images, texts that YAML would change, and names that are no keys are copied",
+			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("guide", ""), from("guide", "ガイド"), from("img", "img")}}, input: static,
+			configMaps: map[string]object{"guide": guide["guide"], "img": {"data": object{"odd.txt": "\ufffe\r\n"}, "binaryData": object{"x.png": "iVBORw0KGgo="}}},
+			want:       []string{"markdowns-sample"},
+		},
+		"Largest": {
+			reason: "A ConfigMap holds 1 MiB",
+			spec:   object{"markdowns": withGuide, "markdownsFrom": []any{from("guide", "guide")}}, input: static, configMaps: large(1 << 20),
+			want: []string{"markdowns-sample"},
+		},
+		"TooLarge": {
+			reason: "Larger books are mounted",
+			spec:   object{"markdowns": withGuide, "markdownsFrom": []any{from("guide", "guide")}}, input: static, configMaps: large(1<<20 + 1),
+			want: []string{"markdowns-sample", "guide"},
+		},
+		"Keys": {
+			reason: "Files whose keys would be the same are mounted",
+			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n", "guide/a.md": ""}, "markdownsFrom": []any{from("keys", "")}}, input: static,
+			configMaps: map[string]object{"keys": {"binaryData": object{"guide_a.md-ec79dbeff9f4e5ad912a": ""}}},
+			want:       []string{"markdowns-sample", "keys"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := volumeOf(t, checkLaws(t, sharing(t, tc.spec, tc.input, tc.configMaps).request()))
+			var got []string
+			if v.ConfigMap != nil {
+				got = append(got, withoutHash(v.ConfigMap.Name))
+			}
+			if v.Projected != nil {
+				for _, source := range v.Projected.Sources {
+					got = append(got, withoutHash(source.ConfigMap.Name))
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nConfigMaps: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestCopiesCollide checks that a file that is in two places is an error of a book with
+// copies, too, even if it has the same text in both.
+func TestCopiesCollide(t *testing.T) {
+	t.Parallel()
+
+	c := sharing(t, object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n", "guide/a.md": "text"}, "markdownsFrom": []any{from("guide", "guide")}},
+		inputWith(object{"server": object{}}), map[string]object{"guide": data(object{})})
+	c.settle()
+	c.shared["guide"] = data(object{"a.md": "text"})
+	const want = `spec.markdownsFrom[0]: Invalid value: file "guide/a.md" is in spec.markdowns too: remove one of them`
+	if got := checkLaws(t, c.request()).GetConditions()[1].GetMessage(); got != want {
+		t.Errorf("Degraded: want %s, got %s", want, got)
 	}
 }

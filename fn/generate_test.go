@@ -202,6 +202,7 @@ func (c *cluster) remember(s *sample.Source) {
 			"message": sample.Pick(s, "The book has problems: a", "", "a\nb", strings.Repeat("long ", 4000)),
 		})
 	}
+	conditions = append(conditions, responsive(s.Maybe(2)))
 	c.xr["status"] = object{"status": sample.Pick(s, "NotReady", "Available", "Healthy"), "conditions": conditions}
 }
 

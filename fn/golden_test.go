@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 // It tests law 5 across releases.
 func TestGoldenSettled(t *testing.T) {
 	all := goldenRequests(t)
-	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "route-available", "ingress-available", "nested-available", "generated-available", "incomplete-available", "from-available", "book-image-available"} {
+	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "static-from-available", "route-available", "ingress-available", "nested-available", "generated-available", "incomplete-available", "from-available", "book-image-available"} {
 		req, ok := all[name]
 		if !ok {
 			t.Fatalf("cannot find golden request %s", name)
@@ -128,6 +128,11 @@ func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	out["static-first"] = c.request()
 	c.settle()
 	out["static-available"] = c.request()
+	c.edit(func(spec object) { spec["markdowns"] = book("two") })
+	c.reconcile()
+	c.orphan()
+	out["static-orphaned"] = c.request()
+	c.settle()
 	c.input = inputWith(object{
 		"immutableConfigMaps": true,
 		"imagePullPolicy":     "Always",
@@ -232,6 +237,12 @@ func elsewhere(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	out["from-not-sent"].RequiredResources = nil
 	c.settle()
 	out["from-available"] = c.request()
+	c.input["server"] = object{}
+	out["static-from"] = c.request()
+	c.settle()
+	out["static-from-available"] = c.request()
+	delete(c.input, "server")
+	c.settle()
 	delete(c.shared, "guide")
 	out["from-deleted"] = c.request()
 	c.edit(func(spec object) {
@@ -264,10 +275,17 @@ func usual(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	c.edit(func(spec object) { spec["markdowns"] = book("# Page\r\n\r\nOther text.\u0085\u2028\ufeff \t\n") })
 	out["changed"] = c.request()
 	c.reconcile()
+	out["changed-stored"] = c.request()
+	c.reconcile()
 	c.step()
 	c.step()
 	out["rolling-out"] = c.request()
+	c.breaker(true)
+	out["breaker-open-rolling-out"] = c.request()
 	c.settle()
+	c.breaker(true)
+	out["breaker-open-available"] = c.request()
+	c.breaker(false)
 	c.edit(func(spec object) {
 		markdowns := child(spec, "markdowns")
 		delete(markdowns, "page.md")

@@ -19,6 +19,10 @@ type verdict struct {
 	ttl    time.Duration
 }
 
+// pendingTTL is the ttl of a response with an earlier revision. Crossplane calls again when
+// the ConfigMap has changed, unless its circuit breaker drops that event.
+const pendingTTL = 30 * time.Second
+
 // A readiness maps the key of each composed resource to whether the resource is ready.
 type readiness map[string]bool
 
@@ -62,17 +66,23 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 	for _, r := range d.resources {
 		ready[r.key] = r.ready(o)
 	}
-	conditions := []condition{available(v, o.deployment, d), degraded(v, o, d), d.complete}
-	if v.input.TTL != nil {
-		ttl = v.input.TTL.Duration
+	serves, broken := available(v, o.deployment, d), degraded(v, o, d)
+	conditions := []condition{serves, broken, d.complete}
+	fields := statusOf(v, o, d, ready)
+	changes := v.changes(serves)
+	if changes {
+		fields.withhold(v.last)
+	}
+	if d.applied != d.revision {
+		ttl = pendingTTL
 	}
 
 	return verdict{
 		ready:      ready,
 		conditions: conditions,
-		status:     statusOf(v, o, d, ready),
+		status:     fields,
 		events:     transitions(v, conditions),
-		ttl:        ttl,
+		ttl:        v.ttl(ttl, ready.all() && broken.Status == statusFalse && !changes),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -94,6 +95,7 @@ func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResp
 	lawShared(t, req, rsp)
 	lawAgree(t, req, rsp)
 	lawSilent(t, req, rsp)
+	lawCalledAgain(t, req, rsp)
 
 	return rsp
 }
@@ -309,7 +311,7 @@ func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 
 // lawTexts checks law 3 for the ConfigMaps: the Input sets whether they are immutable,
 // the pods read the ConfigMap with the text of the spec, and at most one other ConfigMap
-// is kept with its observed data.
+// is kept with its observed data. Without a Deployment, all of them are kept.
 func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -317,10 +319,21 @@ func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	if (bookImage(req) != "") != (text == "image") {
 		t.Errorf("law 3: the pods read %s with the image %q", text, bookImage(req))
 	}
-	if immutable := req.GetInput().GetFields()["immutableConfigMaps"].GetBoolValue(); text != "image" && immutable != (text != "configmap") {
-		t.Errorf("law 3: the pods read %s with immutableConfigMaps %t", text, immutable)
+	if immutable := isImmutable(req.GetInput().AsMap()); text != "image" && immutable != (text != "configmap") {
+		t.Errorf("law 3: the pods read %s with immutable ConfigMaps: %t", text, immutable)
 	}
-	others := 0
+	others, most := 0, 1
+	if live, ok := req.GetObserved().GetResources()["deployment"]; ok {
+		serving, _ := child(metadata(live.GetResource().AsMap()), "annotations")["markdownview.fn.crossplane.io/serving"].(string)
+		most = max(most, len(strings.Split(serving, ",")))
+	} else {
+		most = len(req.GetObserved().GetResources())
+		for key := range req.GetObserved().GetResources() {
+			if isText(key) && rsp.GetDesired().GetResources()[key] == nil {
+				t.Errorf("law 3: ConfigMap %s is deleted, and there is no Deployment", key)
+			}
+		}
+	}
 	for key, r := range rsp.GetDesired().GetResources() {
 		if !isText(key) || req.GetDesired().GetResources()[key] != nil {
 			continue
@@ -340,9 +353,14 @@ func lawTexts(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 			}
 		}
 	}
-	if others > 1 {
-		t.Errorf("law 3: %d ConfigMaps in addition to the desired one", others)
+	if others > most {
+		t.Errorf("law 3: %d ConfigMaps in addition to the desired one, want %d at most", others, most)
 	}
+}
+
+// isImmutable returns whether an Input gives each text a ConfigMap of its own.
+func isImmutable(input object) bool {
+	return input["immutableConfigMaps"] == true || input["server"] != nil
 }
 
 func identityOf(r *fnv1.Resource) [3]string {
@@ -563,7 +581,8 @@ func lawByteExact(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunct
 }
 
 // lawShared checks law 7 for the files of other ConfigMaps and for an image: the pods
-// mount them.
+// mount them. With a web server, pods read copies of the files, if they fit in our
+// ConfigMap.
 func lawShared(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
 
@@ -581,27 +600,61 @@ func lawShared(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunction
 			}
 		}
 	}
-	files := 0
+	copied, collides := v.ConfigMap != nil, false
+	own := textsIn(rsp.GetDesired().GetResources()[textOf(rsp)])
+	files, size := 0, sizeOf(rsp.GetDesired().GetResources()[textOf(rsp)])
 	for _, from := range specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues() {
 		name := from.GetStructValue().GetFields()["configMap"].GetStructValue().GetFields()["name"].GetStringValue()
 		for _, r := range req.GetRequiredResources()["configmap/"+name].GetItems() {
-			for _, kind := range []string{"data", "binaryData"} {
-				for key, value := range r.GetResource().GetFields()[kind].GetStructValue().GetFields() {
-					if _, text := value.GetKind().(*structpb.Value_StringValue); !text {
-						continue // A ConfigMap in the API server has only strings.
-					}
-					files++
-					path := strings.TrimPrefix(from.GetStructValue().GetFields()["path"].GetStringValue()+"/"+key, "/")
-					if mounted[path] != name+"/"+key {
-						t.Errorf("law 7: file %s of ConfigMap %s is mounted from %q", path, name, mounted[path])
-					}
+			size += sizeOf(r)
+			for key, text := range textsIn(r) {
+				files++
+				path := strings.TrimPrefix(from.GetStructValue().GetFields()["path"].GetStringValue()+"/"+key, "/")
+				_, taken := own[path]
+				collides = collides || taken
+				if got, ok := fileOf(t, rsp, path); copied && (!ok || got != text) {
+					t.Errorf("law 7: the copy of file %s of ConfigMap %s is not the same", path, name)
+				}
+				if !copied && mounted[path] != name+"/"+key {
+					t.Errorf("law 7: file %s of ConfigMap %s is mounted from %q", path, name, mounted[path])
 				}
 			}
 		}
 	}
-	if files != len(mounted) {
+	if !copied && files != len(mounted) {
 		t.Errorf("law 7: %d files of other ConfigMaps are mounted, want %d: %v", len(mounted), files, mounted)
 	}
+	static := req.GetInput().GetFields()["server"].GetStructValue() != nil
+	if files > 0 && copied && !static || static && v.Projected != nil && size <= 1<<20 && !collides {
+		t.Errorf("law 7: files of other ConfigMaps are copied: %t, with a web server: %t, size: %d", copied, static, size)
+	}
+}
+
+// textsIn returns the files of a ConfigMap by key.
+func textsIn(r *fnv1.Resource) map[string]string {
+	texts := map[string]string{}
+	for key, value := range r.GetResource().GetFields()["data"].GetStructValue().GetFields() {
+		if text, ok := value.GetKind().(*structpb.Value_StringValue); ok { // A ConfigMap in the API server has only strings.
+			texts[key] = text.StringValue
+		}
+	}
+	for key, value := range r.GetResource().GetFields()["binaryData"].GetStructValue().GetFields() {
+		if b, err := base64.StdEncoding.DecodeString(value.GetStringValue()); err == nil {
+			texts[key] = string(b)
+		}
+	}
+
+	return texts
+}
+
+// sizeOf returns the size of the files of a ConfigMap in bytes.
+func sizeOf(r *fnv1.Resource) int {
+	size := 0
+	for _, text := range textsIn(r) {
+		size += len(text)
+	}
+
+	return size
 }
 
 // volumeOf returns the volume with the book.
@@ -685,16 +738,41 @@ func lawAgree(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 			t.Errorf("law 8: status.%s is missing", name)
 		}
 	}
-	if ready && slices.Contains(statusFields(req), "status") && status["status"].GetStringValue() != "Healthy" {
-		t.Errorf("law 8: ready with STATUS %s", status["status"])
-	}
 	available := rsp.GetConditions()[0]
 	if ready && available.GetStatus() != fnv1.Status_STATUS_CONDITION_TRUE {
 		t.Errorf("law 8: ready with condition %v", available)
 	}
+	if changesAvailable(req, rsp) {
+		lawWithheld(t, req, status)
+
+		return
+	}
+	if ready && slices.Contains(statusFields(req), "status") && status["status"].GetStringValue() != "Healthy" {
+		t.Errorf("law 8: ready with STATUS %s", status["status"])
+	}
 	if generation := observedXR(req)["metadata"].GetStructValue().GetFields()["generation"].GetNumberValue(); slices.Contains(statusFields(req), "observedGeneration") &&
 		status["observedGeneration"].GetNumberValue() != generation {
 		t.Errorf("law 8: observedGeneration %v of generation %v", status["observedGeneration"], generation)
+	}
+}
+
+// changesAvailable returns whether a response changes the reason of Available.
+func changesAvailable(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) bool {
+	last := observedCondition(req, "Available", "reason")
+
+	return slices.Contains([]string{"Available", "RollingOut", "ScaledToZero", "Creating", "Unavailable"}, last) && last != rsp.GetConditions()[0].GetReason()
+}
+
+// lawWithheld checks a part of law 8: while Available changes, the fields that describe
+// the pods keep their last values.
+func lawWithheld(t testing.TB, req *fnv1.RunFunctionRequest, status map[string]*structpb.Value) {
+	t.Helper()
+
+	last := observedXR(req)["status"].GetStructValue().GetFields()
+	for _, name := range []string{"status", "replicas", "readyReplicas", "observedGeneration"} {
+		if last[name] != nil && status[name] != nil && !proto.Equal(last[name], status[name]) {
+			t.Errorf("law 8: status.%s changes from %v to %v together with Available", name, last[name], status[name])
+		}
 	}
 }
 
@@ -724,6 +802,25 @@ func lawSilent(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunction
 	}
 	if !reflect.DeepEqual(want, got) {
 		t.Errorf("law 5: results: -want, +got:\n%s", cmp.Diff(want, got))
+	}
+}
+
+// lawCalledAgain checks a part of law 5: while Crossplane drops events, it calls again
+// within seconds.
+func lawCalledAgain(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
+	t.Helper()
+
+	if observedCondition(req, "Responsive", "status") != "False" {
+		return
+	}
+	most := 20 * time.Second
+	if changesAvailable(req, rsp) || slices.ContainsFunc(composedIn(rsp), func(key string) bool {
+		return rsp.GetDesired().GetResources()[key].GetReady() == fnv1.Ready_READY_FALSE
+	}) {
+		most = 5 * time.Second
+	}
+	if ttl := rsp.GetMeta().GetTtl().AsDuration(); ttl <= 0 || ttl > most {
+		t.Errorf("law 5: a TTL of %s while the circuit breaker is open, want at most %s", ttl, most)
 	}
 }
 

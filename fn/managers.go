@@ -3,7 +3,7 @@ package fn
 import (
 	"strings"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
 // composedManager is the prefix of the field manager under which Crossplane applies

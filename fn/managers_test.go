@@ -1,12 +1,13 @@
 package fn
 
 import (
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
 	"k8s.io/utils/ptr"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
 const (
@@ -90,6 +91,26 @@ func TestImageChangedByHand(t *testing.T) {
 
 			if got := o.deployment.ready(d); got != tc.want {
 				t.Errorf("\n%s\nready(): want %t, got %t", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+// TestServerImageChangedByHand checks the image of the web server.
+func TestServerImageChangedByHand(t *testing.T) {
+	cases := map[string]struct {
+		reason, managers string
+		want             bool
+	}{
+		"Webhook": {reason: "A webhook changes the image while Crossplane applies it", managers: crossplaneManager, want: true},
+		"ByHand":  {reason: "Somebody changed the image", managers: crossplaneManager + ", " + handManager},
+		"Unknown": {reason: "Nobody owns the image", managers: otherManager},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := observeDeployment(t, "{metadata: {managedFields: ["+strings.ReplaceAll(tc.managers, "mdbook", "server")+"]}}")
+			if got := o.deployment.managers.crossplaneOwns(fieldImage); got != tc.want {
+				t.Errorf("\n%s\ncrossplaneOwns(): want %t, got %t", tc.reason, tc.want, got)
 			}
 		})
 	}

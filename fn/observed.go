@@ -6,7 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
 // observed holds the composed resources as they were before this call. A resource that
@@ -27,10 +28,12 @@ type observed struct {
 // The types have only the fields of observed resources that the function reads. Other
 // fields are not decoded.
 
-// An identity is the name and namespace of a resource, and whether it is being deleted.
+// An identity is the name and namespace of a resource, when it was created, and whether
+// it is being deleted.
 type identity struct {
 	Name              string `json:"name"`
 	Namespace         string `json:"namespace"`
+	CreationTimestamp string `json:"creationTimestamp"`
 	DeletionTimestamp string `json:"deletionTimestamp"`
 }
 
@@ -149,22 +152,21 @@ func decodeObserved[T any](e wire.Entry) (*T, error) {
 	into := new(T)
 	object, err := objectOf(e.Value)
 	if err == nil {
-		_, err = wire.Decode(object, into, nil, wire.Lenient)
+		_, err = objects.Decode(object, into, nil, objects.Options{})
 	}
 
 	return into, err
 }
 
-// ready returns whether the ConfigMap has the desired files. Until the Deployment has
-// the desired revision, a key that is not desired is one of ours, which Crossplane is
-// about to remove. Afterwards it belongs to somebody else, and stays.
+// ready returns whether the ConfigMap has the desired files. A key that is not desired
+// belongs to somebody else, and stays. Until the Deployment has the desired revision, only
+// the Deployment is not ready: otherwise Crossplane would list the ConfigMap in the message
+// of Ready for a moment, and update the XR twice.
 func (o *observedConfigMap) ready(d *desired, deployment *observedDeployment) bool {
-	others := deployment != nil && deployment.revision() == d.revision
+	rolling := deployment != nil && deployment.revision() != d.revision
 
 	return o != nil && o.Metadata.DeletionTimestamp == "" &&
-		(others || len(o.Data)+len(o.BinaryData) == len(d.configMap.Data)+len(d.configMap.BinaryData)) &&
-		holds(o.Data, d.configMap.Data) &&
-		holds(o.BinaryData, d.configMap.BinaryData)
+		(rolling || holds(o.Data, d.configMap.Data) && holds(o.BinaryData, d.configMap.BinaryData))
 }
 
 // holds returns whether all has every entry of some.

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 )
 
 // settledView returns a view that requests two replicas.
@@ -31,7 +32,7 @@ func decoded[T any](t *testing.T, text string) *T {
 		return nil
 	}
 	s := new(T)
-	if errs, err := wire.Decode(encoded(t, object(t, text)), s, nil, wire.Lenient); err != nil || len(errs) > 0 {
+	if errs, err := objects.Decode(encoded(t, object(t, text)), s, nil, objects.Options{}); err != nil || len(errs) > 0 {
 		t.Fatalf("cannot decode %s: %v, %v", text, err, errs)
 	}
 
@@ -150,8 +151,8 @@ func TestConfigMapReady(t *testing.T) {
 		"Changed": {reason: "It has another text", observed: `{data: {SUMMARY.md: "- [B](a.md)", a.md: ""}}`},
 		"Deleted": {reason: "The resource is being deleted", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, data: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`},
 		"Missing": {reason: "A file is missing", observed: `{data: {}}`},
-		"Removed": {reason: "It still has a file that was removed", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", old.md: ""}}`, revision: "old"},
-		"Alone":   {reason: "It still has a removed file, and there is no Deployment yet", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", old.md: ""}}`},
+		"Rolling": {reason: "Until the Deployment has the desired revision, only the Deployment is not ready", observed: `{data: {SUMMARY.md: "- [B](a.md)"}}`, revision: "old", want: true},
+		"Other":   {reason: "It has another text, although the Deployment has the desired revision", observed: `{data: {SUMMARY.md: "- [B](a.md)", a.md: ""}}`, revision: settledRevision},
 		"Others":  {reason: "A key that somebody else added does not matter", observed: `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", ca-bundle.crt: ""}, binaryData: {x.png: aGk=}}`, revision: settledRevision, want: true},
 		"Lacking": {reason: "A key that somebody else added does not replace one of ours", observed: `{data: {ca-bundle.crt: ""}}`, revision: settledRevision},
 		"Binary":  {reason: "It has the text in binaryData instead of data", observed: `{data: {}, binaryData: {SUMMARY.md: LSBbQV0oYS5tZCk=, a.md: ""}}`},
@@ -284,5 +285,41 @@ func TestConflictsInCluster(t *testing.T) {
 func TestNullQuantity(t *testing.T) {
 	if got := decoded[v1beta1.Input](t, "{resources: {limits: {memory: null, cpu: 1}}}").Resources.Limits; len(got) != 1 || got.Cpu().Value() != 1 {
 		t.Errorf("limits: got %v, want only one CPU", got)
+	}
+}
+
+// TestKept checks the data of the ConfigMap that pods still serve.
+func TestKept(t *testing.T) {
+	const was = "configmap-0123456789abcdef"
+	v := settledView()
+	o := observed{configMaps: map[string]*observedConfigMap{was: decoded[observedConfigMap](t,
+		`{data: {a.md: text, added.md: "\u0085", more.md: "\uFFFE"}, binaryData: {a.png: AAE=}}`)}}
+	d := &desired{configMap: &composedConfigMap{}, text: "configmap-fedcba9876543210", serving: []string{was}}
+
+	all := kept(v, o, d)
+	if len(all) != 1 {
+		t.Fatalf("want one ConfigMap, got %d", len(all))
+	}
+	got := all[0].object.(*composedConfigMap)
+	if diff := gocmp.Diff(map[string]string{"a.md": "text"}, got.Data); diff != "" {
+		t.Errorf("Somebody else added the texts that the function never writes: data: -want, +got:\n%s", diff)
+	}
+	if diff := gocmp.Diff(map[string]string{"a.png": "AAE="}, got.BinaryData); diff != "" {
+		t.Errorf("binaryData: -want, +got:\n%s", diff)
+	}
+	if got.Name != "markdowns-sample.0123456789abcdef" || !ptr.Deref(got.Immutable, false) {
+		t.Errorf("want an immutable ConfigMap of the pods, got %q, immutable %v", got.Name, got.Immutable)
+	}
+	if len(o.configMaps[was].Data) != 3 {
+		t.Error("kept() must not change the observed ConfigMap")
+	}
+
+	d.serving = []string{d.text}
+	if got := kept(v, o, d); got != nil {
+		t.Errorf("The pods serve the desired ConfigMap: want none, got %v", got)
+	}
+	d.serving = []string{"configmap-0000000000000000"}
+	if got := kept(v, o, d); got != nil {
+		t.Errorf("The ConfigMap of the pods is gone: want none, got %v", got)
 	}
 }

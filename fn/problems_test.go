@@ -87,12 +87,15 @@ func TestProblems(t *testing.T) {
 
 func TestExplainManyProblems(t *testing.T) {
 	var p problems
-	for _, c := range "abcdefghijklmnopqrstuvw" {
+	for _, c := range "abcdefghijklmnopqrstu" {
 		p = append(p, problem{ReasonInvalidSpec, field.Required(field.NewPath(string(c)), "x")})
 	}
 
 	got := p.explain()
 	if !strings.HasPrefix(got, "a: Required value: x; b: ") || !strings.HasSuffix(got, "t: Required value: x; and more") {
 		t.Errorf("A message has at most twenty problems: got %s", got)
+	}
+	if got := p[:20].explain(); !strings.HasSuffix(got, "; t: Required value: x") {
+		t.Errorf("There are no more than twenty problems: got %s", got)
 	}
 }

@@ -2,7 +2,6 @@ package fn
 
 import (
 	"cmp"
-	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
@@ -20,6 +20,9 @@ import (
 const (
 	keyRoute   = "httproute"
 	keyIngress = "ingress"
+
+	// maxParentRefs is how many parents Gateway API accepts.
+	maxParentRefs = 32
 )
 
 // The types have the fields of an HTTPRoute and of an Ingress that we own. The type of
@@ -197,11 +200,15 @@ type observedRoute struct {
 // An observedParent is what the controller of a Gateway reports about a route.
 type observedParent struct {
 	ParentRef  v1beta1.ParentRef `json:"parentRef"`
-	Conditions []struct {
-		condition
+	Conditions []parentCondition `json:"conditions"`
+}
 
-		ObservedGeneration int64 `json:"observedGeneration"`
-	} `json:"conditions"`
+type parentCondition struct {
+	condition
+
+	ObservedGeneration int64 `json:"observedGeneration"`
+	// LastTransitionTime can be compared with other times of the API server as text.
+	LastTransitionTime string `json:"lastTransitionTime"`
 }
 
 // ready returns whether every Gateway has accepted the current generation of the route.
@@ -224,33 +231,40 @@ func (o *observedRoute) ready(v view) bool {
 
 // rejected returns why a Gateway rejected the current generation of the route. It is
 // empty if no Gateway rejected it.
-func (o *observedRoute) rejected() string {
+func (o *observedRoute) rejected(s *observedService) string {
 	if o == nil {
 		return ""
 	}
 	for _, p := range o.Status.Parents {
-		if _, why := p.state(o.Metadata.Generation); why != "" {
-			return why
+		if _, c := p.state(o.Metadata.Generation); c.Type != "" && !c.before(s) {
+			return cmp.Or(line(c.Message), line(c.Reason), c.Type+" is "+c.Status)
 		}
 	}
 
 	return ""
 }
 
-// state returns whether a Gateway has accepted a generation of a route, and why, if the
-// Gateway has rejected it.
-func (p observedParent) state(generation int64) (accepted bool, why string) {
+// before returns whether a Gateway has not found the Service because the Service did not
+// exist yet: Crossplane may create the route first. The Gateway then reports again.
+func (c parentCondition) before(s *observedService) bool {
+	return c.Reason == "BackendNotFound" && (s == nil || c.LastTransitionTime <= s.Metadata.CreationTimestamp)
+}
+
+// state returns whether a Gateway has accepted a generation of a route, and the condition
+// with which the Gateway has rejected it. PartiallyInvalid means that the Gateway drops a
+// rule, for example because another route has the same host.
+func (p observedParent) state(generation int64) (accepted bool, rejected parentCondition) {
 	for _, c := range p.Conditions {
 		switch {
 		case c.ObservedGeneration < generation:
-		case c.Status == statusFalse && (c.Type == "Accepted" || c.Type == "ResolvedRefs"):
-			return false, cmp.Or(line(c.Message), line(c.Reason), c.Type+" is False")
+		case c.Status == statusFalse && (c.Type == "Accepted" || c.Type == "ResolvedRefs"), c.Status == statusTrue && c.Type == "PartiallyInvalid":
+			return false, c
 		case c.Type == "Accepted" && c.Status == statusTrue:
 			accepted = true
 		}
 	}
 
-	return accepted, ""
+	return accepted, parentCondition{}
 }
 
 // isParent returns whether ours and theirs are the same parent. A controller may add the
@@ -302,8 +316,8 @@ func (v view) validateHost() field.ErrorList {
 			return nil // If there is an error, it is in the Input.
 		}
 
-		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), short(v.Metadata.Name), "is too long for a host name: "+
-			short(v.expand(pattern))+" has more than 253 characters, or more than 63 between two dots: choose a shorter name")}
+		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), short(v.Metadata.Name), "gives an invalid host name: "+
+			short(v.expand(pattern))+" is an IP address, or has more than 253 characters, or more than 63 between two dots: choose another name")}
 	case !isHost(host):
 		return field.ErrorList{field.Invalid(at, short(host), `must be a host name such as "handbook.example.com"`)}
 	case !public || !slices.ContainsFunc(v.input.AllowedHosts, v.allowsHost):
@@ -322,16 +336,17 @@ func (v view) allowsHost(pattern string) bool {
 	return ok && err == nil
 }
 
-// isHost returns whether a text is a host name.
+// isHost returns whether a text is a host name. Kubernetes rejects an IP address, also
+// one with leading zeros, such as 010.0.0.1:
+// https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/apis/networking/validation/validation.go (validateIngressRules)
 func isHost(host string) bool {
 	for label := range strings.SplitSeq(host, ".") {
 		if len(label) > validation.DNS1123LabelMaxLength {
 			return false
 		}
 	}
-	_, err := netip.ParseAddr(host)
 
-	return err != nil && len(validation.IsDNS1123Subdomain(host)) == 0
+	return netutils.ParseIPSloppy(host) == nil && len(validation.IsDNS1123Subdomain(host)) == 0
 }
 
 // exampleXR returns an XR whose name and namespace fit into every valid pattern.
@@ -368,8 +383,11 @@ func validatePublish(in v1beta1.Input, at *field.Path) field.ErrorList {
 func validateRoute(r v1beta1.Route, optional bool, at *field.Path) field.ErrorList {
 	errs := validateOptionalHost(r.Host, optional, at.Child("host"))
 	errs = append(errs, validateEnum(r.Scheme, at.Child("scheme"), "http", "https")...)
-	if len(r.ParentRefs) == 0 {
+	switch n := len(r.ParentRefs); {
+	case n == 0:
 		errs = append(errs, field.Required(at.Child("parentRefs"), "name the Gateway that serves the books"))
+	case n > maxParentRefs:
+		return append(errs, field.TooMany(at.Child("parentRefs"), n, maxParentRefs))
 	}
 	for i, ref := range r.ParentRefs {
 		at := at.Child("parentRefs").Index(i)
@@ -381,12 +399,19 @@ func validateRoute(r v1beta1.Route, optional bool, at *field.Path) field.ErrorLi
 		if ref.Port != 0 && len(validation.IsValidPortNum(int(ref.Port))) > 0 {
 			errs = append(errs, field.Invalid(at.Child("port"), ref.Port, "must be between 1 and 65535"))
 		}
-		if slices.Contains(r.ParentRefs[:i], ref) {
-			errs = append(errs, field.Duplicate(at, field.OmitValueType{}))
+		if slices.ContainsFunc(r.ParentRefs[:i], func(other v1beta1.ParentRef) bool { return overlap(ref, other) }) {
+			errs = append(errs, field.Invalid(at, field.OmitValueType{}, "names a Gateway that the list has already: remove it, or give both entries a sectionName of their own"))
 		}
 	}
 
 	return errs
+}
+
+// overlap returns whether two parents are one Gateway, without two sectionNames that
+// tell them apart. Gateway API rejects them, even if their ports differ:
+// https://github.com/kubernetes-sigs/gateway-api/blob/v1.6.3/apis/v1/shared_types.go (CommonRouteSpec)
+func overlap(a, b v1beta1.ParentRef) bool {
+	return a.Name == b.Name && a.Namespace == b.Namespace && (a.SectionName == "" || b.SectionName == "" || a.SectionName == b.SectionName)
 }
 
 func validateIngress(i v1beta1.Ingress, optional bool, at *field.Path) field.ErrorList {

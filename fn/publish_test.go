@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,6 +20,16 @@ func invalidWith(t *testing.T, name, host, input string) []string {
 	v.input = *decoded[v1beta1.Input](t, input)
 
 	return messages(validate(request{view: v}))
+}
+
+// parents returns a number of parents in YAML.
+func parents(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("{name: gateway-%d}", i)
+	}
+
+	return strings.Join(all, ", ")
 }
 
 func TestValidatePublish(t *testing.T) {
@@ -40,8 +51,13 @@ func TestValidatePublish(t *testing.T) {
 		"NoHost":        {reason: "A host is required if the Input has no pattern", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Required value: name a host that matches *.example.com"},
 		"BadHost":       {reason: "An underscore is not allowed in a host", host: "a_b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Invalid value"},
 		"Address":       {reason: "Kubernetes rejects an IP address", host: "1.2.3.4", input: `{allowedHosts: ["*.*.*.*"], ingress: {}}`, want: "spec.host: Invalid value"},
-		"LongName":      {reason: "The name of the XR is too long for a label of the host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": is too long for a host name"},
-		"LongSecret":    {reason: "The name of the XR is too long for the name of the Secret", name: strings.Repeat("a", 251), input: `{ingress: {host: example.com, tls: {secretName: "{name}-tls"}}}`, want: "metadata.name: Invalid value: \"" + strings.Repeat("a", 80) + "…\": is too long for the name of the Secret"},
+		"Zeros":         {reason: "Kubernetes rejects an IP address with leading zeros", host: "010.0.0.1", input: `{allowedHosts: ["*.*.*.*"], ingress: {}}`, want: "spec.host: Invalid value"},
+		"ZerosPattern":  {reason: "A pattern must not be an IP address", input: `{ingress: {host: "010.0.0.1"}}`, want: "input.ingress.host: Invalid value"},
+		"NameOfAddress": {reason: "The name of the XR makes the host an IP address", name: "010", input: `{ingress: {host: "{name}.0.0.1"}}`, want: `metadata.name: Invalid value: "010": gives an invalid host name: 010.0.0.1 is an IP address`},
+		"LongName":      {reason: "The name of the XR is too long for a label of the host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": gives an invalid host name: " + long + ".example.com is an IP address, or has more than 253 characters, or more than 63 between two dots: choose another name"},
+		"LongSecret":    {reason: "The name of the XR is too long for the name of the Secret", name: strings.Repeat("a", 250), input: `{ingress: {host: example.com, tls: {secretName: "{name}-tls"}}}`, want: "metadata.name: Invalid value: \"" + strings.Repeat("a", 80) + "…\": is too long for the name of the Secret"},
+		"LongestName":   {reason: "A label of a host has at most 63 characters", name: long[:63], input: `{ingress: {host: "{name}.example.com"}}`},
+		"LongestSecret": {reason: "The name of a Secret has at most 253 characters", name: strings.Repeat("a", 249), input: `{ingress: {host: example.com, tls: {secretName: "{name}-tls"}}}`},
 		"Both":          {reason: "A book has one public address", input: `{route: {` + gateway + `, host: a.b}, ingress: {host: a.b}}`, want: "input.ingress: Forbidden: set route or ingress, not both"},
 		"NoPattern":     {reason: "The Input must have a pattern or allow hosts", input: `{ingress: {}}`, want: "input.ingress.host: Required value"},
 		"BadPattern":    {reason: "An unknown variable is not part of a host", input: `{ingress: {host: "{title}.example.com"}}`, want: "input.ingress.host: Invalid value"},
@@ -50,7 +66,14 @@ func TestValidatePublish(t *testing.T) {
 		"AllowedAlone":  {reason: "Allowed hosts have no effect without route or ingress", input: `{allowedHosts: ["*.example.com"]}`, want: "input.allowedHosts: Forbidden: has no effect without route or ingress"},
 		"NoParent":      {reason: "A route needs a Gateway", input: `{route: {host: a.b}}`, want: "input.route.parentRefs: Required value"},
 		"BadParent":     {reason: "A parent needs the name of a Gateway", input: `{route: {parentRefs: [{namespace: infra}], host: a.b}}`, want: "input.route.parentRefs[0].name: Required value"},
-		"TwoParents":    {reason: "The same Gateway twice", input: `{route: {parentRefs: [{name: a}, {name: a}], host: a.b}}`, want: "input.route.parentRefs[1]: Duplicate value"},
+		"TwoParents":    {reason: "The same Gateway twice", input: `{route: {parentRefs: [{name: a}, {name: a}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value: names a Gateway that the list has already: remove it, or give both entries a sectionName of their own"},
+		"Sections":      {reason: "Entries for one Gateway have their own sections, and entries for others need none", input: `{route: {parentRefs: [{name: a, sectionName: b}, {name: a, sectionName: c}, {name: b}, {name: b, namespace: c}], host: a.b}}`},
+		"SameSection":   {reason: "The same section twice", input: `{route: {parentRefs: [{name: a, sectionName: b}, {name: a, sectionName: b, port: 80}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"NoSection":     {reason: "Gateway API rejects a second entry for a Gateway if one has no section", input: `{route: {parentRefs: [{name: a, sectionName: b}, {name: a}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"SectionLater":  {reason: "Gateway API rejects a second entry for a Gateway, also if only the first has no section", input: `{route: {parentRefs: [{name: a}, {name: a, sectionName: b}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"ParentPorts":   {reason: "Gateway API rejects entries that differ only in port", input: `{route: {parentRefs: [{name: a, port: 80}, {name: a, port: 443}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"MostParents":   {reason: "Gateway API accepts 32 parents", input: `{route: {parentRefs: [` + parents(32) + `], host: a.b}}`},
+		"ManyParents":   {reason: "Gateway API rejects 33 parents", input: `{route: {parentRefs: [` + parents(33) + `], host: a.b}}`, want: "input.route.parentRefs: Too many: 33: must have at most 32 items"},
 		"ParentPort":    {reason: "A port must be at most 65535", input: `{route: {parentRefs: [{name: a, port: 70000}], host: a.b}}`, want: "input.route.parentRefs[0].port: Invalid value"},
 		"ParentSpace":   {reason: "The name of a namespace has no dots", input: `{route: {parentRefs: [{name: a, namespace: a.b}], host: a.b}}`, want: "input.route.parentRefs[0].namespace: Invalid value"},
 		"Section":       {reason: "The name of a listener is in lower case", input: `{route: {parentRefs: [{name: a, sectionName: A}], host: a.b}}`, want: "input.route.parentRefs[0].sectionName: Invalid value"},
@@ -58,8 +81,16 @@ func TestValidatePublish(t *testing.T) {
 		"Class":         {reason: "The name of a class has no underscore", input: `{ingress: {className: A_B, host: a.b}}`, want: "input.ingress.className: Invalid value"},
 		"Secret":        {reason: "An unknown variable is not part of the name of a Secret", input: `{ingress: {host: a.b, tls: {secretName: "{title}"}}}`, want: "input.ingress.tls.secretName: Invalid value"},
 		"Annotations":   {reason: "Annotations are checked", input: `{ingress: {host: a.b, annotations: {"a b": c}}}`, want: "input.ingress.annotations: Invalid value"},
+		"OfRoute":       {reason: "Annotations of a route are checked", input: `{route: {` + gateway + `, host: a.b, annotations: {"a b": c}}}`, want: "input.route.annotations: Invalid value"},
 		"Budget":        {reason: "A number of pods must not be negative", input: `{podDisruptionBudget: {maxUnavailable: -1}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value"},
 		"BudgetPercent": {reason: "A text must be a percentage", input: `{podDisruptionBudget: {minAvailable: half}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetZero":    {reason: "No pod can be unavailable", input: `{podDisruptionBudget: {maxUnavailable: 0}}`},
+		"BudgetMost":    {reason: "All pods can be unavailable", input: `{podDisruptionBudget: {maxUnavailable: "100%"}}`},
+		"BudgetAbove":   {reason: "Kubernetes rejects more than 100%", input: `{podDisruptionBudget: {maxUnavailable: "150%"}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value: \"150%\": must be a number of pods such as 1, or a percentage from \"0%\" to \"100%\""},
+		"BudgetMin":     {reason: "Kubernetes rejects more than 100%", input: `{podDisruptionBudget: {minAvailable: "101%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetHuge":    {reason: "A number too large for an integer is more than 100%", input: `{podDisruptionBudget: {minAvailable: "99999999999999999999%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetSign":    {reason: "A percentage has no sign", input: `{podDisruptionBudget: {minAvailable: "-1%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetNoSign":  {reason: "A text without % is not a percentage", input: `{podDisruptionBudget: {minAvailable: "50"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
 		"BudgetBoth":    {reason: "Kubernetes rejects both fields together", input: `{podDisruptionBudget: {minAvailable: 1, maxUnavailable: 1}}`, want: "input.podDisruptionBudget.minAvailable: Forbidden: set maxUnavailable or minAvailable, not both"},
 	}
 	for name, tc := range cases {
@@ -114,15 +145,59 @@ func TestRouteReady(t *testing.T) {
 		"Old":        {reason: "The report is about an earlier generation of the route", observed: `{metadata: {generation: 3}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`},
 		"Rejected":   {reason: "A Gateway rejects the route", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: "False", reason: NoMatchingListenerHostname, observedGeneration: 2}]}]}}`, why: "NoMatchingListenerHostname"},
 		"Unresolved": {reason: "A Gateway cannot resolve the Service", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `, {type: ResolvedRefs, status: "False", message: no such Service, observedGeneration: 2}]}]}}`, why: "no such Service"},
-		"Pending":    {reason: "A Gateway has not decided", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: Unknown, reason: Pending, observedGeneration: 2}]}]}}`},
+		"Conflict":   {reason: "A Gateway drops the rule, because another route has the same host", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `, {type: PartiallyInvalid, status: "True", reason: RuleMatchPartiallyConflict, observedGeneration: 2}]}]}}`, why: "RuleMatchPartiallyConflict"},
+		"Valid":      {reason: "A Gateway drops no rule", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: PartiallyInvalid, status: "False", observedGeneration: 2}, ` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [` + yes + `]}]}}`, want: true},
+		"Silent":     {reason: "A Gateway gives no reason", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [{type: Accepted, status: "False", observedGeneration: 2}]}]}}`, why: "Accepted is False"},
+		"Pending":    {reason: "A Gateway has not decided", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [{type: Accepted, status: Unknown, reason: Pending, observedGeneration: 2}]}]}}`},
+		"Resolved":   {reason: "A Gateway has resolved the Service, and not decided about the route", observed: `{metadata: {generation: 2}, status: {parents: [{parentRef: {name: a}, conditions: [` + yes + `]}, {parentRef: {name: b, namespace: infra, sectionName: https}, conditions: [{type: ResolvedRefs, status: "True", observedGeneration: 2}]}]}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := settledView()
 			v.input = *decoded[v1beta1.Input](t, `{route: {host: a.b, parentRefs: [{name: a}, {name: b, namespace: infra, sectionName: https}]}}`)
 			o := decoded[observedRoute](t, tc.observed)
-			if got, why := o.ready(v), o.rejected(); got != tc.want || why != tc.why {
+			if got, why := o.ready(v), o.rejected(nil); got != tc.want || why != tc.why {
 				t.Errorf("\n%s\nready(), rejected(): want %t and %q, got %t and %q", tc.reason, tc.want, tc.why, got, why)
+			}
+		})
+	}
+}
+
+func TestIngressReady(t *testing.T) {
+	cases := map[string]struct {
+		reason, observed string
+		want             bool
+	}{
+		"Absent":    {reason: "There is no Ingress yet"},
+		"NoAddress": {reason: "No controller has given it an address", observed: `{metadata: {name: a}, status: {loadBalancer: {}}}`},
+		"Address":   {reason: "It has an address", observed: `{status: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}}`, want: true},
+		"Deleted":   {reason: "It is being deleted", observed: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, status: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := decoded[observedIngress](t, tc.observed).ready(); got != tc.want {
+				t.Errorf("\n%s\nready(): want %t, got %t", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+func TestBudgetReady(t *testing.T) {
+	cases := map[string]struct {
+		reason, observed string
+		want             bool
+	}{
+		"Absent":   {reason: "There is no budget yet"},
+		"Created":  {reason: "The controller has not observed it", observed: `{metadata: {generation: 1}}`},
+		"NoNumber": {reason: "Nobody has observed a budget without a generation", observed: `{metadata: {name: a}}`},
+		"Observed": {reason: "The controller has observed it", observed: `{metadata: {generation: 2}, status: {observedGeneration: 2}}`, want: true},
+		"Changed":  {reason: "The controller has not observed the change", observed: `{metadata: {generation: 2}, status: {observedGeneration: 1}}`},
+		"Deleted":  {reason: "It is being deleted", observed: `{metadata: {generation: 2, deletionTimestamp: "2026-01-02T03:04:05Z"}, status: {observedGeneration: 2}}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := decoded[observedBudget](t, tc.observed).ready(); got != tc.want {
+				t.Errorf("\n%s\nready(): want %t, got %t", tc.reason, tc.want, got)
 			}
 		})
 	}

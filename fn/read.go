@@ -6,7 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
 // The numbers of the fields that are read, from run_function.proto of function-sdk-go.
@@ -132,7 +133,7 @@ func read(message []byte) (request, error) {
 // readInput reads the Input strictly: an unknown field is a typo. The XR is read
 // leniently, because it has fields of Crossplane and of others.
 func (req *request) readInput(input []byte) error {
-	errs, err := wire.Decode(input, &req.view.input, field.NewPath("input"), wire.Strict)
+	errs, err := objects.Decode(input, &req.view.input, field.NewPath("input"), objects.Options{Strict: true, NoNullLists: true, Check: checkQuantity})
 	req.problems = append(req.problems, problemsOf(ReasonInvalidInput, errs)...)
 
 	return err
@@ -166,14 +167,14 @@ func (req *request) readObserved(state []byte) error {
 	if err != nil {
 		return err
 	}
-	errs, err := wire.Decode(xr, &req.view.xr, nil, wire.Lenient)
+	errs, err := objects.Decode(xr, &req.view.xr, nil, objects.Options{Check: checkQuantity})
 	if err != nil {
 		return err
 	}
 	req.problems = problemsOf(ReasonInvalidSpec, errs)
 	// The XRD of another author may use the same names in its status for something
 	// else, so a value that cannot be read is no error.
-	if _, err := wire.Decode(xr, &req.view.last, nil, wire.Lenient); err != nil {
+	if _, err := objects.Decode(xr, &req.view.last, nil, objects.Options{}); err != nil {
 		return err
 	}
 	req.observed, err = observe(resources)
@@ -199,10 +200,10 @@ func (req *request) readDesired() error {
 	}
 	object, err := objectOf(xr)
 	if err == nil {
-		c.fields, err = wire.ReadEntries(object)
+		c.fields, err = objects.ReadEntries(object)
 	}
 	if i := slices.IndexFunc(c.fields, func(e wire.Entry) bool { return e.Key == "status" }); err == nil && i >= 0 {
-		c.status, err = wire.ReadEntries(wire.ObjectIn(c.fields[i].Value))
+		c.status, err = objects.ReadEntries(objects.In(c.fields[i].Value))
 		c.fields = slices.Delete(c.fields, i, i+1)
 	}
 

@@ -7,7 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
 // The function reads the ConfigMaps of spec.markdownsFrom as required resources, only
@@ -85,7 +86,7 @@ func (req *request) configMapIn(e wire.Entry, name string) (configMap *observedC
 			return nil, false, err
 		}
 		var cm requiredConfigMap
-		errs, err := wire.Decode(object, &cm, field.NewPath("spec", "markdownsFrom").Key(name), wire.Lenient)
+		errs, err := objects.Decode(object, &cm, field.NewPath("spec", "markdownsFrom").Key(name), objects.Options{})
 		if err != nil {
 			return nil, false, err
 		}
@@ -127,16 +128,13 @@ func (v view) waits() bool {
 func requirementOf(configMap string) string { return "configmap/" + configMap }
 
 // writeRequired writes the requirements for the ConfigMaps.
-func writeRequired(w *wire.Writer, v view) {
+func writeRequired(w *objects.Writer, v view) {
 	for _, name := range slices.Backward(v.required()) {
-		w.Message(requirementsResources, func() {
-			w.Message(2, func() {
-				w.Text(selectorNamespace, v.namespace())
-				w.Text(selectorMatchName, name)
-				w.Text(selectorKind, "ConfigMap")
-				w.Text(selectorAPIVersion, "v1")
-			})
-			w.Text(1, requirementOf(name))
+		w.Entry(requirementsResources, requirementOf(name), func() {
+			w.Text(selectorNamespace, v.namespace())
+			w.Text(selectorMatchName, name)
+			w.Text(selectorKind, "ConfigMap")
+			w.Text(selectorAPIVersion, "v1")
 		})
 	}
 }

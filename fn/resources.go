@@ -1,7 +1,9 @@
 package fn
 
 import (
+	"errors"
 	"maps"
+	"regexp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -64,4 +66,18 @@ func defaultResources() v1beta1.Resources {
 			corev1.ResourceMemory: *resource.NewQuantity(256<<20, resource.BinarySI),
 		},
 	}
+}
+
+// quantity matches all quantities except those that take minutes to parse or to compare,
+// because they are long or have a long exponent. The XRD has the same limits.
+var quantity = regexp.MustCompile(`^[-+]?[0-9.]{1,32}([a-zA-Z]{0,2}|[eE][-+]?[0-9]{1,2})$`)
+
+// checkQuantity returns an error for a text that is about to be parsed as a quantity, if
+// it does not match.
+func checkQuantity(into any, text string) error {
+	if _, ok := into.(*resource.Quantity); ok && !quantity.MatchString(text) {
+		return errors.New(`must be a quantity such as "100m" or "64Mi"`)
+	}
+
+	return nil
 }

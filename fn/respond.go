@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
+	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
 // The numbers of the fields that are written, from run_function.proto of
@@ -73,7 +74,7 @@ func (r Response) size() int {
 // functions desire. A message is written from its end to its beginning: see package
 // wire.
 func respond(req request, d *desired, v verdict) Response {
-	var w wire.Writer
+	var w objects.Writer
 	rsp := Response{verdict: v}
 
 	for _, c := range slices.Backward(v.conditions) {
@@ -105,14 +106,14 @@ func respond(req request, d *desired, v verdict) Response {
 }
 
 // writeRequirements writes what Crossplane must send.
-func writeRequirements(w *wire.Writer, req request) {
+func writeRequirements(w *objects.Writer, req request) {
 	if req.requiresSchema {
 		writeSchema(w, req.view)
 	}
 	writeRequired(w, req.view)
 }
 
-func writeDuration(w *wire.Writer, d time.Duration) {
+func writeDuration(w *objects.Writer, d time.Duration) {
 	if nanos := d % time.Second; nanos > 0 {
 		w.Varint(durationNanos, uint64(nanos))
 	}
@@ -121,7 +122,7 @@ func writeDuration(w *wire.Writer, d time.Duration) {
 	}
 }
 
-func writeCondition(w *wire.Writer, c condition) {
+func writeCondition(w *objects.Writer, c condition) {
 	w.Varint(conditionTarget, targetCompositeAndClaim)
 	w.Text(conditionMessage, c.Message)
 	w.Text(conditionReason, c.Reason)
@@ -129,7 +130,7 @@ func writeCondition(w *wire.Writer, c condition) {
 	w.Text(conditionType, c.Type)
 }
 
-func writeResult(w *wire.Writer, e event) {
+func writeResult(w *objects.Writer, e event) {
 	w.Varint(resultTarget, targetCompositeAndClaim)
 	w.Text(resultReason, e.reason)
 	w.Text(resultMessage, e.message)
@@ -138,9 +139,9 @@ func writeResult(w *wire.Writer, e event) {
 
 // writeDesired writes the desired state: our resources, which replace those with the
 // same keys, and the resources of other functions, unchanged.
-func writeDesired(w *wire.Writer, req request, d *desired, v verdict) {
+func writeDesired(w *objects.Writer, req request, d *desired, v verdict) {
 	for _, r := range slices.Backward(d.resources) {
-		writeEntry(w, r.key, func() {
+		w.Entry(stateResources, r.key, func() {
 			ready := uint64(readyFalse)
 			if v.ready[r.key] {
 				ready = readyTrue
@@ -151,32 +152,24 @@ func writeDesired(w *wire.Writer, req request, d *desired, v verdict) {
 	}
 	for _, e := range slices.Backward(req.pipeline.resources) {
 		if !slices.ContainsFunc(d.resources, func(r composedResource) bool { return r.key == e.Key }) {
-			writeEntry(w, e.Key, func() { w.Raw(e.Value) })
+			w.Entry(stateResources, e.Key, func() { w.Raw(e.Value) })
 		}
 	}
 	w.Message(stateComposite, func() { writeComposite(w, req, v.status) })
 }
 
-// writeEntry writes an entry of the composed resources. body writes the Resource.
-func writeEntry(w *wire.Writer, key string, body func()) {
-	w.Message(stateResources, func() {
-		w.Message(2, body)
-		w.Text(1, key)
-	})
-}
-
 // writeComposite writes the desired XR with our status. It keeps what other functions
 // set, including readiness and connection details.
-func writeComposite(w *wire.Writer, req request, s status) {
+func writeComposite(w *objects.Writer, req request, s status) {
 	before := req.pipeline.composite
 	has := func(key string) bool {
 		return slices.ContainsFunc(before.fields, func(e wire.Entry) bool { return e.Key == key })
 	}
 
 	w.Message(resourceObject, func() {
-		w.ObjectEntry("status", func() { writeStatus(w, req, s) })
+		w.ObjectField("status", func() { writeStatus(w, req, s) })
 		for _, e := range slices.Backward(before.fields) {
-			w.Entry(e)
+			w.Field(e.Key, objects.Value{Encoded: e.Value})
 		}
 		if !has("kind") {
 			w.Field("kind", req.view.Kind)
@@ -189,13 +182,13 @@ func writeComposite(w *wire.Writer, req request, s status) {
 }
 
 // writeStatus writes the fields of our status, and those of other functions.
-func writeStatus(w *wire.Writer, req request, s status) {
+func writeStatus(w *objects.Writer, req request, s status) {
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(s))) {
 		w.Field(string(name), s[name])
 	}
 	for _, e := range slices.Backward(req.pipeline.composite.status) {
 		if _, ours := s[v1beta1.StatusField(e.Key)]; !ours {
-			w.Entry(e)
+			w.Field(e.Key, objects.Value{Encoded: e.Value})
 		}
 	}
 }

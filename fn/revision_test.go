@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 )
 
 func revisionOf(cm composedConfigMap, template corev1.PodTemplateSpec) string {
-	return revision(&cm, false, nil, podTemplate{template.ObjectMeta, wire.Encode(&template.Spec)})
+	return revision(content{cm.BinaryData, cm.Data}, false, false, nil, podTemplate{template.ObjectMeta, objects.Encode(&template.Spec)})
 }
 
 // TestRevisionsDiffer checks that a difference in any field gives another revision.

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
@@ -60,8 +61,11 @@ func statusOf(v view, o observed, d *desired, ready readiness) status {
 		v1beta1.StatusFieldURL:                urlOf(v, d.service.Spec.Ports),
 	}
 	if o.deployment != nil {
-		s[v1beta1.StatusFieldReplicas] = o.deployment.Status.Replicas
-		s[v1beta1.StatusFieldReadyReplicas] = o.deployment.Status.ReadyReplicas
+		// A rollout adds a pod before it removes one. The numbers do not count it: each
+		// change of them would be an update of the XR, an event and a call.
+		requested := ptr.Deref(d.deployment.Spec.Replicas, o.deployment.replicas())
+		s[v1beta1.StatusFieldReplicas] = min(o.deployment.Status.Replicas, requested)
+		s[v1beta1.StatusFieldReadyReplicas] = min(o.deployment.Status.ReadyReplicas, requested)
 	}
 	switch {
 	case ready.all():
@@ -78,4 +82,23 @@ func statusOf(v view, o observed, d *desired, ready readiness) status {
 	}
 
 	return s
+}
+
+// withhold replaces the fields that describe the pods with their last values.
+//
+// Crossplane writes the fields before the conditions. While Available changes, a reader in
+// between would see the new generation or STATUS with the conditions of the previous one.
+// So the next call writes the fields, after the conditions. It also saves an update:
+// Crossplane writes the status in the call after each change of a condition anyway.
+func (s status) withhold(last lastStatus) {
+	keep(s, v1beta1.StatusFieldStatus, last.Status.Status)
+	keep(s, v1beta1.StatusFieldReplicas, last.Status.Replicas)
+	keep(s, v1beta1.StatusFieldReadyReplicas, last.Status.ReadyReplicas)
+	keep(s, v1beta1.StatusFieldObservedGeneration, last.Status.ObservedGeneration)
+}
+
+func keep[T any](s status, name v1beta1.StatusField, last *T) {
+	if _, ok := s[name]; ok && last != nil {
+		s[name] = *last
+	}
 }

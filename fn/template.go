@@ -2,6 +2,7 @@ package fn
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
-	"github.com/crossplane-contrib/function-markdownview/wire"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 )
 
 // guarded returns the fields that a template must not change: the identity of a
@@ -64,12 +65,59 @@ func validateTemplate[T any](template *runtime.RawExtension, at *field.Path) fie
 	if template == nil {
 		return nil
 	}
-	errs, err := wire.DecodeJSON(template.Raw, new(T), at, wire.Patch)
+	patch := patchOf(template)
+	if patch == nil {
+		return field.ErrorList{field.TypeInvalid(at, field.OmitValueType{}, "must be an object")}
+	}
+	errs := validatePatch(patch, at)
+	typed, err := objects.Decode(objects.In(objects.Encode(&patch).Encoded), new(T), at, objects.Options{Strict: true, Check: checkQuantity})
 	if err != nil {
-		return field.ErrorList{field.Invalid(at, field.OmitValueType{}, line(err.Error()))}
+		return field.ErrorList{field.InternalError(at, err)}
 	}
 
-	return append(errs, validateText(patchOf(template), at)...)
+	return append(errs, typed...)
+}
+
+// validateMerges returns the errors that show when the templates are merged, although the
+// view has other errors, so that all errors are reported at once.
+func validateMerges(v view, at *field.Path) field.ErrorList {
+	t := v.input.Templates
+	errs := validateMerge(configMap(v), t.ConfigMap, at.Child("configMap"))
+	errs = append(errs, validateMerge(deployment(v, observed{}, corev1.Volume{Name: volumeName}), t.Deployment, at.Child("deployment"))...)
+
+	return append(errs, validateMerge(service(v), t.Service, at.Child("service"))...)
+}
+
+func validateMerge[T any](composed *T, template *runtime.RawExtension, at *field.Path) field.ErrorList {
+	if len(validateTemplate[T](template, at)) == 0 {
+		_, errs := merge(composed, template, at)
+
+		return errs
+	}
+	// The library cannot merge every invalid template: it would panic.
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(composed)
+	if err != nil {
+		return field.ErrorList{field.InternalError(at, err)}
+	}
+	patch := patchOf(template)
+
+	return validateGuarded(at, func(path []string) bool {
+		value, found, err := unstructured.NestedFieldNoCopy(patch, path...)
+
+		return !found || err != nil || reflect.DeepEqual(lookup(before, path), value)
+	})
+}
+
+// validateGuarded returns an error for each guarded field that a template changes.
+func validateGuarded(at *field.Path, keeps func(path []string) bool) field.ErrorList {
+	var errs field.ErrorList
+	for _, path := range guarded() {
+		if !keeps(path) {
+			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
+		}
+	}
+
+	return errs
 }
 
 // patchOf returns a template as a tree of maps. Validation rejects a template that is
@@ -101,12 +149,7 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}
 
-	var errs field.ErrorList
-	for _, path := range guarded() {
-		if !reflect.DeepEqual(lookup(before, path), lookup(after, path)) {
-			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
-		}
-	}
+	errs := validateGuarded(at, func(path []string) bool { return reflect.DeepEqual(lookup(before, path), lookup(after, path)) })
 	if len(errs) > 0 {
 		return composed, errs
 	}
@@ -123,9 +166,10 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 	return merged, nil
 }
 
-// validateText returns an error for every text that would not arrive unchanged. The API
-// server would reject such a text without naming its path.
-func validateText(v any, at *field.Path) field.ErrorList {
+// validatePatch returns an error for every invalid directive, and for every text that would
+// not arrive unchanged, which the API server would reject without naming its path. It
+// removes the directives, which leaves the fields of a resource.
+func validatePatch(v any, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch v := v.(type) {
 	case string:
@@ -134,18 +178,42 @@ func validateText(v any, at *field.Path) field.ErrorList {
 		}
 	case []any:
 		for i, child := range v {
-			errs = append(errs, validateText(child, at.Index(i))...)
+			errs = append(errs, validatePatch(child, at.Index(i))...)
 		}
 	case map[string]any:
 		for name, child := range v {
 			if !plain(name) {
 				errs = append(errs, field.Invalid(at.Key(short(name)), field.OmitValueType{}, messageControl))
 			}
-			errs = append(errs, validateText(child, at.Child(name))...)
+			if strings.HasPrefix(name, "$") {
+				errs = append(errs, validateDirective(name, child, at.Child(short(name)))...)
+				delete(v, name)
+			}
+			errs = append(errs, validatePatch(child, at.Child(name))...)
 		}
 	}
 
 	return errs
+}
+
+// validateDirective rejects directives other than $patch and $retainKeys, and invalid values.
+// kubectl computes the other directives for the order of lists: with them, the result of a
+// merge depends on the order in which Go iterates over a map, and some values cause a panic.
+func validateDirective(name string, value any, at *field.Path) field.ErrorList {
+	switch keys, list := value.([]any); name {
+	case "$patch":
+		if value != "replace" && value != "delete" {
+			return field.ErrorList{field.NotSupported(at, field.OmitValueType{}, []string{"replace", "delete"})}
+		}
+	case "$retainKeys":
+		if !list || slices.ContainsFunc(keys, func(key any) bool { return reflect.TypeOf(key) != reflect.TypeFor[string]() }) {
+			return field.ErrorList{field.TypeInvalid(at, field.OmitValueType{}, "must be a list of strings")}
+		}
+	default:
+		return field.ErrorList{field.Forbidden(at, "unknown directive: use $patch or $retainKeys, or remove it")}
+	}
+
+	return nil
 }
 
 func lookup(object map[string]any, path []string) any {

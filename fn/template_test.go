@@ -2,10 +2,13 @@ package fn
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -106,10 +109,24 @@ func TestTemplateErrors(t *testing.T) {
 		service    string
 		want       []string
 	}{
-		"Unknown":   {reason: "The error of an unknown field names the field", deployment: `{spec: {template: {spec: {tolerationz: []}}}}`, want: []string{"input.templates.deployment.spec.template.spec.tolerationz: Forbidden: unknown field"}},
-		"Type":      {reason: "A value of a wrong type is an error", deployment: `{spec: {minReadySeconds: soon}}`, want: []string{"input.templates.deployment.spec.minReadySeconds: Invalid value: must be a whole number"}},
-		"NoObject":  {reason: "A template must be an object", deployment: `text`, want: []string{"input.templates.deployment: Invalid value: must be an object"}},
-		"Directive": {reason: "An unknown value of a directive is an error", deployment: `{spec: {$patch: mangle}}`, want: []string{`input.templates.deployment.spec.$patch: Unsupported value: supported values: "replace", "delete"`}},
+		"Unknown":  {reason: "The error of an unknown field names the field", deployment: `{spec: {template: {spec: {tolerationz: []}}}}`, want: []string{"input.templates.deployment.spec.template.spec.tolerationz: Forbidden: unknown field"}},
+		"Type":     {reason: "A value of a wrong type is an error", deployment: `{spec: {minReadySeconds: soon}}`, want: []string{"input.templates.deployment.spec.minReadySeconds: Invalid value: must be a whole number"}},
+		"NoObject": {reason: "A template must be an object", deployment: `text`, want: []string{"input.templates.deployment: Invalid value: must be an object"}},
+		"Directives": {
+			reason: "Directives that kubectl computes, and invalid values, are errors",
+			deployment: `{$patch: replace, metadata: {labels: {$patch: mangle}, annotations: {$retainKeys: a}}, spec: {$retainKeys: [strategy], strategy: {$retainKeys: [type, {}]},
+			              template: {spec: {containers: [{name: mdbook, $patch: merge, $setElementOrder/env: [a]}], tolerationz: [{$patch: 1}]}}}}`,
+			want: []string{
+				`input.templates.deployment.metadata.labels.$patch: Unsupported value: supported values: "replace", "delete"`,
+				"input.templates.deployment.metadata.annotations.$retainKeys: Invalid value: must be a list of strings",
+				"input.templates.deployment.spec.strategy.$retainKeys: Invalid value: must be a list of strings",
+				`input.templates.deployment.spec.template.spec.containers[0].$patch: Unsupported value: supported values: "replace", "delete"`,
+				"input.templates.deployment.spec.template.spec.containers[0].$setElementOrder/env: Forbidden: unknown directive: use $patch or $retainKeys, or remove it",
+				"input.templates.deployment.spec.template.spec.tolerationz: Forbidden: unknown field",
+				`input.templates.deployment.spec.template.spec.tolerationz[0].$patch: Unsupported value: supported values: "replace", "delete"`,
+			},
+		},
+		"Exponent":  {reason: "A quantity with a large exponent would take minutes to compare", deployment: `{spec: {template: {spec: {containers: [{name: mdbook, resources: {limits: {cpu: 1e999999999}}}]}}}}`, want: []string{`input.templates.deployment.spec.template.spec.containers[0].resources.limits[cpu]: Invalid value: "1e999999999": must be a quantity such as "100m" or "64Mi"`}},
 		"Retain":    {reason: "A directive that contradicts the template is an error", deployment: `{spec: {strategy: {$retainKeys: [type], rollingUpdate: {maxSurge: 1}}}}`, want: []string{"input.templates.deployment: Invalid value: "}},
 		"Name":      {reason: "Crossplane never renames a resource", deployment: `{metadata: {name: other}}`, want: []string{"input.templates.deployment.metadata.name" + fixed}},
 		"Namespace": {reason: "Crossplane never moves a resource", configMap: `{metadata: {namespace: other}}`, want: []string{"input.templates.configMap.metadata.namespace" + fixed}},
@@ -141,6 +158,14 @@ func TestTemplateErrors(t *testing.T) {
 		"SameName":     {reason: "Two containers cannot have the same name", deployment: `{spec: {template: {spec: {initContainers: [{name: mdbook, image: a}]}}}}`, want: []string{"input.templates.deployment.spec.template.spec.containers[mdbook]: Duplicate value"}},
 		"Negative":     {reason: "The API server rejects a negative number of replicas", deployment: `{spec: {replicas: -1}}`, want: []string{"input.templates.deployment.spec.replicas: Invalid value: -1: must not be negative"}},
 		"StrategyGone": {reason: "Kubernetes would set rollingUpdate, and reject it together with a later Recreate", deployment: `{spec: {strategy: null}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"TypeGone":     {reason: "Kubernetes would set the type", deployment: `{spec: {strategy: {type: null}}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"RollingGone":  {reason: "Kubernetes would set rollingUpdate", deployment: `{spec: {strategy: {rollingUpdate: null}}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"SurgeGone":    {reason: "Kubernetes would set maxSurge", deployment: `{spec: {strategy: {rollingUpdate: {maxSurge: null}}}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"MaxGone":      {reason: "Kubernetes would set maxUnavailable", deployment: `{spec: {strategy: {rollingUpdate: {maxUnavailable: null}}}}`, want: []string{"input.templates.deployment.spec.strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"}},
+		"FileName":     {reason: "A key of a ConfigMap has no folders", configMap: `{data: {a/b.md: text}}`, want: []string{"input.templates.configMap.data[a/b.md]: Invalid value: is not a file name: "}},
+		"FileTwice":    {reason: "A key cannot be in data and in binaryData", configMap: `{data: {x.txt: text}, binaryData: {x.txt: dGV4dA==}}`, want: []string{"input.templates.configMap.binaryData[x.txt]: Duplicate value"}},
+		"Labels":       {reason: "Labels are checked", service: `{metadata: {labels: {a b: c}}}`, want: []string{"input.templates.service.metadata.labels: Invalid value: "}},
+		"Annotations":  {reason: "Annotations are checked", service: `{metadata: {annotations: {a b: c}}}`, want: []string{"input.templates.service.metadata.annotations: Invalid value: "}},
 		"All":          {reason: "All errors are reported at once", configMap: `{immutable: true}`, service: `{kind: Pod}`, want: []string{"input.templates.configMap.immutable" + fixed, "input.templates.service.kind" + fixed}},
 	}
 	for name, tc := range cases {
@@ -177,6 +202,98 @@ func TestTemplateErrors(t *testing.T) {
 			}
 			if got := problems.reason(); got != ReasonInvalidInput {
 				t.Errorf("\n%s\nreason: want %q, got %q", tc.reason, ReasonInvalidInput, got)
+			}
+		})
+	}
+}
+
+// TestExtraSize checks how large the files are that a template adds.
+func TestExtraSize(t *testing.T) {
+	const half = 1 << 19
+	v := settledView()
+	v.Spec.Markdowns = map[string]string{"SUMMARY.md": strings.Repeat("a", half)}
+	at := field.NewPath("configMap")
+	extra := &corev1.ConfigMap{Data: map[string]string{"a.txt": strings.Repeat("a", half-1)}, BinaryData: map[string][]byte{"b.png": {1}}}
+	if errs := validateExtra(filesOf(v, extra), at); len(errs) > 0 {
+		t.Errorf("All files together have 1 MiB: want no error, got %v", errs)
+	}
+	extra.BinaryData["b.png"] = []byte{1, 2}
+	want := []string{"configMap: Forbidden: holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"}
+	if diff := cmp.Diff(want, messages(problemsOf("", validateExtra(filesOf(v, extra), at)))); diff != "" {
+		t.Errorf("All files together have more than 1 MiB: -want, +got:\n%s", diff)
+	}
+	v.Spec.Markdowns["b.md"] = strings.Repeat("a", half+1)
+	if errs := validateExtra(filesOf(v, &corev1.ConfigMap{}), at); len(errs) > 0 {
+		t.Errorf("The template adds no file: want no error, got %v", errs)
+	}
+}
+
+// TestTemplateErrorsAmongOthers checks that the errors of templates are reported together
+// with others.
+func TestTemplateErrorsAmongOthers(t *testing.T) {
+	const fixed = ": Forbidden: a template cannot change this field: remove it"
+
+	cases := map[string]struct {
+		reason, input string
+		change        func(v *view)
+		want          []string
+	}{
+		"Input": {
+			reason: "Another field of the Input has an error",
+			input:  `{ttl: -1s, templates: {deployment: {metadata: {name: other}}}}`,
+			want:   []string{"input.templates.deployment.metadata.name" + fixed, `input.ttl: Invalid value: "-1s": must not be negative`},
+		},
+		"Spec": {
+			reason: "The spec has an error",
+			input:  `{templates: {service: {metadata: {name: other}}}}`,
+			change: func(v *view) { v.Spec.Replicas = ptr.To[int32](9) },
+			want:   []string{"input.templates.service.metadata.name" + fixed, "spec.replicas: Invalid value: 9: must be from 1 to 5"},
+		},
+		"Book": {
+			reason: "mdBook cannot build the book",
+			input:  `{templates: {service: {metadata: {name: other}}}}`,
+			change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](/a.md)"} },
+			want:   []string{"input.templates.service.metadata.name" + fixed, `spec.markdowns: Invalid value: SUMMARY.md line 1: `},
+		},
+		"BookWithTemplate": {
+			reason: "A book to which a template adds files is checked when the template has no errors",
+			input:  `{templates: {configMap: {metadata: {name: other}, data: {a.md: text}}}}`,
+			change: func(v *view) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](a.md)"} },
+			want:   []string{"input.templates.configMap.metadata.name" + fixed},
+		},
+		"SameTemplate": {
+			reason: "The same template has an unknown field",
+			input:  `{templates: {deployment: {kind: Deployment, metadata: {name: other}, spec: {paws: true}}}}`,
+			want:   []string{"input.templates.deployment.metadata.name" + fixed, "input.templates.deployment.spec.paws: Forbidden: unknown field"},
+		},
+		"Valid": {
+			reason: "A template without errors adds none",
+			input:  `{ttl: -1s, templates: {configMap: {metadata: {annotations: {a: b}}}, deployment: {kind: Deployment, spec: {paused: false}}, service: {spec: {ports: [{port: 80, $patch: delete}]}}}}`,
+			want:   []string{`input.ttl: Invalid value: "-1s": must not be negative`},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := settledView()
+			v.input = *decoded[v1beta1.Input](t, tc.input)
+			if tc.change != nil {
+				tc.change(&v)
+			}
+			problems := validate(request{view: v})
+			if len(problems) == 0 {
+				_, problems = compose(v, observed{})
+			}
+			got := messages(problems)
+			for i := range got {
+				for _, want := range tc.want {
+					if strings.HasPrefix(got[i], want) {
+						got[i] = want // The rest comes from package book or a library.
+					}
+				}
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

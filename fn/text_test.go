@@ -21,9 +21,25 @@ func TestPlain(t *testing.T) {
 		"\U00010000\U0001ffff": true,
 		"一👩‍👩‍👧‍👦":             true,
 		"cut \xc2":             true,
+		"cut \xef\xbf":         true,
 	} {
 		if got := plain(text); got != want {
 			t.Errorf("plain(%q): want %t, got %t", text, want, got)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for text, want := range map[string]string{
+		"":     "",
+		"abc":  "abc",
+		"abcd": "abc…",
+		"abペ":  "ab…",
+		"ペ":    "ペ",
+		"ペa":   "ペ…",
+	} {
+		if got := cut(text, 3); got != want {
+			t.Errorf("cut(%q, 3): want %q, got %q", text, want, got)
 		}
 	}
 }

@@ -28,8 +28,11 @@ type xr struct {
 // Earlier calls wrote them.
 type lastStatus struct {
 	Status struct {
-		Status     string      `json:"status"`
-		Conditions []condition `json:"conditions"`
+		Status             *string     `json:"status"`
+		Replicas           *int32      `json:"replicas"`
+		ReadyReplicas      *int32      `json:"readyReplicas"`
+		ObservedGeneration *int64      `json:"observedGeneration"`
+		Conditions         []condition `json:"conditions"`
 	} `json:"status"`
 }
 

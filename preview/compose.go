@@ -40,12 +40,16 @@ type object struct {
 type sources struct{ xr, composition, input, problem string }
 
 func load(c *cli) (s sources) {
-	for file, text := range map[string]*string{c.XR: &s.xr, c.Composition: &s.composition, c.Input: &s.input} {
-		if file != "" {
-			raw, err := os.ReadFile(file)
-			if *text = string(raw); err != nil {
-				s.problem = "cannot read files: " + err.Error()
-			}
+	for _, f := range []struct {
+		name string
+		text *string
+	}{{c.XR, &s.xr}, {c.Composition, &s.composition}, {c.Input, &s.input}} {
+		if f.name == "" {
+			continue
+		}
+		raw, err := os.ReadFile(f.name)
+		if *f.text = string(raw); err != nil {
+			s.problem = "cannot read files: " + err.Error()
 		}
 	}
 
@@ -65,7 +69,7 @@ func compose(s sources, log *log.Logger) (*book, error) {
 	}
 	var err error
 	// The XRD of another author may have another kind.
-	req.Observed.Composite.Resource, err = find(s.xr, func(o object) bool {
+	req.Observed.Composite.Resource, err = find(s.xr, "a MarkdownView", func(o object) bool {
 		return o.Kind == "MarkdownView" || o.Spec.Markdowns != nil || o.Spec.MarkdownsFrom != nil
 	})
 	if err != nil {
@@ -75,24 +79,7 @@ func compose(s sources, log *log.Logger) (*book, error) {
 		m.Fields["namespace"] = structpb.NewStringValue("default") // As kubectl does.
 	}
 
-	step := "compose-markdownview"
-	if s.composition != "" {
-		_, err = find(s.composition, func(o object) bool {
-			for _, p := range o.Spec.Pipeline {
-				version, _ := p.Input["apiVersion"].(string)
-				if strings.HasPrefix(version, "markdownview.fn.crossplane.io/") || strings.HasSuffix(p.FunctionRef.Name, "function-markdownview") {
-					step = p.Step
-					req.Input, err = structpb.NewStruct(p.Input)
-
-					return true
-				}
-			}
-
-			return false
-		})
-	} else if s.input != "" {
-		req.Input, err = find(s.input, func(object) bool { return true })
-	}
+	step, err := s.readInput(req)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read Input: %w", err)
 	}
@@ -106,6 +93,35 @@ func compose(s sources, log *log.Logger) (*book, error) {
 	}
 
 	return layout(mounted(req, rsp))
+}
+
+// readInput adds the Input to a request, and returns the name of the step of the pipeline.
+func (s sources) readInput(req *fnv1.RunFunctionRequest) (step string, err error) {
+	step = "compose-markdownview"
+	if s.input != "" {
+		req.Input, err = find(s.input, "an Input", func(o object) bool { return o.Kind == "Input" })
+	}
+	if s.composition == "" || err != nil {
+		return step, err
+	}
+	var input map[string]any
+	_, err = find(s.composition, "a Composition with function-markdownview in its pipeline", func(o object) bool {
+		for _, p := range o.Spec.Pipeline {
+			version, _ := p.Input["apiVersion"].(string)
+			if strings.HasPrefix(version, "markdownview.fn.crossplane.io/") || strings.HasSuffix(p.FunctionRef.Name, "function-markdownview") {
+				step, input = p.Step, p.Input
+
+				return true
+			}
+		}
+
+		return false
+	})
+	if err == nil {
+		req.Input, err = structpb.NewStruct(input)
+	}
+
+	return step, err
 }
 
 // mounted returns the composed resources and the ConfigMaps that they mount.
@@ -129,11 +145,14 @@ func run(req *fnv1.RunFunctionRequest, file string) (*fnv1.RunFunctionResponse, 
 	req.RequiredResources = map[string]*fnv1.Resources{}
 	for name, selector := range rsp.GetRequirements().GetResources() {
 		req.RequiredResources[name] = &fnv1.Resources{}
-		cm, err := find(file, func(o object) bool {
+		cm, err := find(file, "a ConfigMap", func(o object) bool {
 			return o.APIVersion == selector.GetApiVersion() && o.Kind == selector.GetKind() && o.Metadata.Name == selector.GetMatchName()
 		})
-		if err != nil {
+		if errors.Is(err, errNotFound) {
 			continue // The function reports it.
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read ConfigMap: %w", err)
 		}
 		cm.Fields["metadata"].GetStructValue().Fields["namespace"] = structpb.NewStringValue(selector.GetNamespace())
 		req.RequiredResources[name].Items = []*fnv1.Resource{{Resource: cm}}
@@ -142,14 +161,16 @@ func run(req *fnv1.RunFunctionRequest, file string) (*fnv1.RunFunctionResponse, 
 	return f.RunFunction(context.Background(), req)
 }
 
-// find returns the first document of a YAML file that matches.
-func find(text string, match func(object) bool) (*structpb.Struct, error) {
+var errNotFound = errors.New("not in the file")
+
+// find returns the first document of a YAML file that matches. what describes it.
+func find(text, what string, match func(object) bool) (*structpb.Struct, error) {
 	for d := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096); ; {
 		var raw json.RawMessage
 		var o object
 		err := d.Decode(&raw)
 		if errors.Is(err, io.EOF) {
-			return nil, errors.New("the file has no such document")
+			return nil, fmt.Errorf("%s is %w", what, errNotFound)
 		}
 		if err == nil && raw != nil {
 			err = json.Unmarshal(raw, &o)

@@ -23,7 +23,7 @@ type cli struct {
 	XR          string `arg:""           help:"File with a MarkdownView."                                  name:"xr"`
 	Composition string `help:"File with the Composition that has the Input of the function."               xor:"input"`
 	Input       string `help:"File with the Input of the function."                                        xor:"input"`
-	Port        int    `default:"3000"   help:"Port on localhost for the book."`
+	Port        int    `default:"3000"   help:"Port on localhost for the book. 0 is any free port."`
 	MDBook      string `default:"mdbook" help:"Command that runs mdBook in the current folder, as one process." name:"mdbook"`
 }
 
@@ -31,12 +31,10 @@ type cli struct {
 func (c *cli) Run() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	// mdBook would report a port in use only after it has printed the address.
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
-	if err != nil {
-		return fmt.Errorf("cannot serve the book: %w: set PORT to a free port", err)
+	var err error
+	if c.Port, err = free(c.Port); err != nil {
+		return err
 	}
-	_ = l.Close()
 	dir, err := os.MkdirTemp("", "markdownview-")
 	if err != nil {
 		return fmt.Errorf("cannot create the folder of the book: %w", err)
@@ -58,6 +56,22 @@ func (c *cli) Run() error {
 	}
 
 	return nil
+}
+
+// free returns a port that is free: the given one or, for 0, any. mdBook would report a
+// port in use only after it has printed the address.
+func free(port int) (int, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return 0, fmt.Errorf("cannot serve the book: %w: set PORT to a free port", err)
+	}
+	defer func() { _ = l.Close() }()
+	_, text, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return 0, fmt.Errorf("cannot serve the book: %w", err)
+	}
+
+	return strconv.Atoi(text)
 }
 
 // A preview serves the current content of the files of a MarkdownView.
@@ -82,6 +96,9 @@ func (p *preview) poll() error {
 	p.last = s
 
 	b, err := compose(s, p.log)
+	if b != nil && err == nil {
+		err = b.check()
+	}
 	if b != nil && err == nil {
 		err = b.write(p.dir)
 	}
@@ -126,9 +143,7 @@ func (m *mdbook) serve(ctx context.Context, env []string) error {
 	ctx, m.cancel = context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, m.command[0], m.command[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = m.dir, os.Stdout, os.Stderr
-	// Pods do not have the MDBOOK_ variables of this machine. mdBook 0.4 reads RUST_LOG.
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MDBOOK_") })
-	cmd.Env = slices.Concat(cmd.Env, []string{"MDBOOK_LOG=warn", "RUST_LOG=warn"}, env)
+	cmd.Env = environment(env)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("cannot run mdBook: %w: install it (https://rust-lang.github.io/mdBook/guide/installation.html), or set MDBOOK to a command that runs it", err)
 	}
@@ -142,6 +157,26 @@ func (m *mdbook) serve(ctx context.Context, env []string) error {
 	}()
 
 	return nil
+}
+
+// environment returns the environment variables of mdBook: the settings of the book, and of
+// this machine only what is needed to find and run mdBook. The book is the work of somebody
+// else, and the other variables may be secrets.
+func environment(settings []string) []string {
+	// mdBook 0.4 reads RUST_LOG.
+	env := []string{"MDBOOK_LOG=warn", "RUST_LOG=warn"}
+	for _, name := range []string{"PATH", "HOME"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, setting := range settings {
+		if strings.HasPrefix(setting, "MDBOOK_") {
+			env = append(env, setting)
+		}
+	}
+
+	return env
 }
 
 // stop stops mdBook and waits until it has exited.

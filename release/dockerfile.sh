@@ -4,7 +4,6 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-arch=$(go env GOARCH)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
@@ -23,4 +22,5 @@ else
 	echo "skipped the comparison with the image of the Dockerfile: neither docker nor buildah works"
 	exit 0
 fi
-"$BIN/release" same "$DIST/linux-$arch/runtime.tar" "$scratch/image.tar"
+cd release
+IMAGE=$scratch/image.tar go test -count=1 -run TestDockerfile .

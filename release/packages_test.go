@@ -7,18 +7,22 @@ import (
 	"debug/elf"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -26,8 +30,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"sigs.k8s.io/yaml"
-
-	"github.com/crossplane-contrib/function-markdownview/release/image"
 )
 
 // dist returns the folder that make test-packages has built.
@@ -51,34 +53,87 @@ func open(t *testing.T, file string) v1.Image {
 	return img
 }
 
-func config(t *testing.T, img v1.Image) *v1.ConfigFile {
+// A runtimeImage is what a container runtime needs to run the function.
+type runtimeImage struct {
+	Platform string
+	Config   v1.Config
+
+	// Mode and Owner are those of the binary.
+	Mode, Owner string
+}
+
+// wantRuntime is the runtime image. Clusters depend on it.
+var wantRuntime = runtimeImage{
+	Config: v1.Config{
+		User:         "65532:65532",
+		Entrypoint:   []string{"/function-markdownview"},
+		ExposedPorts: map[string]struct{}{"9443/tcp": {}, "8080/tcp": {}},
+		Labels: map[string]string{
+			"org.opencontainers.image.title":       "function-markdownview",
+			"org.opencontainers.image.description": "Crossplane composition function that serves the Markdown of a MarkdownView as a web book",
+			"org.opencontainers.image.source":      "https://github.com/crossplane-contrib/function-markdownview",
+			"org.opencontainers.image.licenses":    "Apache-2.0",
+		},
+	},
+	Mode:  "-r-xr-xr-x",
+	Owner: "0:0",
+}
+
+// describe returns the runtime part of an image, without what makes no difference:
+// builders may write the default working directory and PATH, Buildah adds its version,
+// and a package has labels for its layers.
+func describe(t *testing.T, img v1.Image) runtimeImage {
 	t.Helper()
 	c, err := img.ConfigFile()
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := runtimeImage{Platform: c.OS + "/" + c.Architecture, Config: *c.Config.DeepCopy()}
+	got.Config.WorkingDir = strings.TrimPrefix(got.Config.WorkingDir, "/")
+	got.Config.ArgsEscaped = false // BuildKit sets it, and only Windows reads it.
+	got.Config.Env = slices.DeleteFunc(got.Config.Env, func(e string) bool { return strings.HasPrefix(e, "PATH=") })
+	maps.DeleteFunc(got.Config.Labels, func(k, _ string) bool {
+		return strings.HasPrefix(k, "io.buildah.") || strings.HasPrefix(k, "io.crossplane.xpkg:")
+	})
+	walk(t, img, func(h *tar.Header, _ io.Reader) {
+		if path.Clean(h.Name) == "function-markdownview" {
+			got.Mode, got.Owner = h.FileInfo().Mode().String(), fmt.Sprintf("%d:%d", h.Uid, h.Gid)
+		}
+	})
 
-	return c
+	return got
 }
 
-// files returns all files of an image, by path.
-func files(t *testing.T, img v1.Image) map[string][]byte {
+// walk calls a function for each file of an image.
+func walk(t *testing.T, img v1.Image, visit func(*tar.Header, io.Reader)) {
 	t.Helper()
 	extracted := mutate.Extract(img)
 	defer extracted.Close() //nolint:errcheck // It was read to its end.
-	got := map[string][]byte{}
 	for r := tar.NewReader(extracted); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return got
+			return
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got[h.Name], err = io.ReadAll(r); err != nil {
+		visit(h, r)
+	}
+}
+
+// files returns the content of all files of an image, by path.
+func files(t *testing.T, img v1.Image) map[string][]byte {
+	t.Helper()
+	got := map[string][]byte{}
+	walk(t, img, func(h *tar.Header, r io.Reader) {
+		content, err := io.ReadAll(r)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
+		got[path.Clean(h.Name)] = content
+	})
+
+	return got
 }
 
 // objects returns the apiVersion, kind and name of each object of a package.
@@ -106,46 +161,51 @@ func objects(t *testing.T, packageYAML []byte) []string {
 // TestFunctionPackage checks that a function package has the runtime image and the
 // files of a package.
 func TestFunctionPackage(t *testing.T) {
-	dockerfile, err := os.Open("../Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dockerfile.Close() //nolint:errcheck // Only read.
-	recipe, err := image.ReadDockerfile(dockerfile)
-	if err != nil {
-		t.Fatal(err)
-	}
-
 	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 	for arch, machine := range machines {
 		t.Run(arch, func(t *testing.T) {
 			img := open(t, "function-markdownview-linux-"+arch+".xpkg")
 
-			c := config(t, img)
-			if diff := cmp.Diff("linux/"+arch, c.OS+"/"+c.Architecture); diff != "" {
-				t.Errorf("platform: -want, +got:\n%s", diff)
-			}
-			for label := range c.Config.Labels {
-				if strings.HasPrefix(label, "io.crossplane.xpkg:") {
-					delete(c.Config.Labels, label)
-				}
-			}
-			if diff := cmp.Diff(recipe.Config, c.Config); diff != "" {
-				t.Errorf("config, compared with the Dockerfile: -want, +got:\n%s", diff)
+			want := wantRuntime
+			want.Platform = "linux/" + arch
+			if diff := cmp.Diff(want, describe(t, img), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("runtime: -want, +got:\n%s", diff)
 			}
 
 			content := files(t, img)
-			want := []string{
+			wantObjects := []string{
 				"apiextensions.k8s.io/v1 CustomResourceDefinition inputs.markdownview.fn.crossplane.io",
 				"meta.pkg.crossplane.io/v1 Function function-markdownview",
 			}
-			if diff := cmp.Diff(want, objects(t, content["package.yaml"])); diff != "" {
+			if diff := cmp.Diff(wantObjects, objects(t, content["package.yaml"])); diff != "" {
 				t.Errorf("objects of the package: -want, +got:\n%s", diff)
 			}
 			testFiles(t, content, "function-markdownview", "package.yaml", examplesFile)
 			testExamples(t, content, "markdownview.fn.crossplane.io/v1alpha1 MarkdownView handbook", "apiextensions.crossplane.io/v1 Composition markdownview-platform")
 			testBinary(t, content["function-markdownview"], machine)
 		})
+	}
+}
+
+// TestDockerfile checks the image that docker or buildah built: see dockerfile.sh.
+func TestDockerfile(t *testing.T) {
+	file := os.Getenv("IMAGE")
+	if file == "" {
+		t.Skip("IMAGE is not set: make test-packages sets it if docker or buildah works")
+	}
+	img, err := tarball.ImageFromPath(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := wantRuntime
+	want.Platform = "linux/" + runtime.GOARCH
+	if diff := cmp.Diff(want, describe(t, img), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("runtime: -want, +got:\n%s", diff)
+	}
+	// cmp.Diff of binaries would be too long to read.
+	ours := files(t, open(t, "linux-"+runtime.GOARCH+"/runtime.tar"))
+	if !maps.EqualFunc(ours, files(t, img), bytes.Equal) {
+		t.Error("the files differ from those of the image of make xpkg")
 	}
 }
 
@@ -375,18 +435,53 @@ func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 	if diff := cmp.Diff([]string{"", "base", "upbound"}, layers); diff != "" {
 		t.Errorf("io.crossplane.xpkg of the layers: -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff("65532:65532", config(t, img).Config.User); diff != "" {
-		t.Errorf("user: -want, +got:\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"/function-markdownview"}, config(t, img).Config.Entrypoint); diff != "" {
-		t.Errorf("entrypoint: -want, +got:\n%s", diff)
-	}
+	testSBOM(t, readSBOM(t, ref), files(t, img)["function-markdownview"])
+}
 
-	document, err := readSBOM(ref)
+// readSBOM returns the SBOM of an image, which is the only artifact that refers to it.
+func readSBOM(t *testing.T, image name.Digest) []byte {
+	t.Helper()
+	referrers, err := remote.Referrers(image)
 	if err != nil {
 		t.Fatal(err)
 	}
-	testSBOM(t, document, files(t, img)["function-markdownview"])
+	manifest, err := referrers.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(manifest.Manifests) != 1 {
+		t.Fatalf("artifacts that refer to %s: want 1, got %d", image, len(manifest.Manifests))
+	}
+	artifact, err := remote.Image(image.Context().Digest(manifest.Manifests[0].Digest.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The registry of the test does not return the artifact type.
+	described, err := artifact.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("application/vnd.cyclonedx+json", described.ArtifactType); diff != "" {
+		t.Errorf("artifact type: -want, +got:\n%s", diff)
+	}
+	layers, err := artifact.Layers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(layers) != 1 {
+		t.Fatalf("files of the SBOM of %s: want 1, got %d", image, len(layers))
+	}
+	r, err := layers[0].Compressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close() //nolint:errcheck // Only read.
+	document, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return document
 }
 
 // testSBOM checks that the SBOM lists each module of the binary, with its version.

@@ -19,7 +19,7 @@ build() {
 	git archive "$commit" | tar -x -C "$folder"
 	# -o keeps make from building the tools again: they are older than the unpacked sources.
 	env "$@" make -C "$folder" xpkg VERSION=v0.0.0 BIN="$BIN" \
-		-o "$BIN/crossplane" -o "$BIN/cyclonedx-gomod" -o "$BIN/release" >"$folder.log" 2>&1 || {
+		-o "$BIN/crossplane" -o "$BIN/cyclonedx-gomod" -o "$BIN/regctl" -o "$BIN/release" >"$folder.log" 2>&1 || {
 		cat "$folder.log" >&2
 		exit 1
 	}

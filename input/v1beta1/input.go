@@ -74,7 +74,9 @@ type Input struct {
 	// in an init container, so in templates.deployment the container mdbook is one of
 	// initContainers. "{}" means the defaults below. Absent means "mdbook serve",
 	// which keeps the search index in memory and ignores SIGTERM. The maintainers of
-	// mdBook do not recommend it for deployment.
+	// mdBook do not recommend it for deployment. With a web server, each text has an
+	// immutable ConfigMap, as with immutableConfigMaps. It also holds copies of the
+	// files of spec.markdownsFrom, if all files together have at most 1 MiB.
 	// +optional
 	Server *Server `json:"server,omitempty"`
 
@@ -86,8 +88,9 @@ type Input struct {
 	// own, named markdowns-NAME.HASH. The ConfigMap that the running pods use is
 	// kept until the Deployment has rolled out, so a pod that is replaced during a
 	// change starts with the text that it served before, even if the change is
-	// broken. There are at most two. By default all pods share one ConfigMap, which
-	// changes with the text. You can switch at any time, which starts a rollout.
+	// broken. There are at most two, unless somebody deletes the Deployment. By default
+	// all pods of "mdbook serve" share one ConfigMap, which changes with the text. You
+	// can switch at any time, which starts a rollout. It has no effect with server.
 	// +optional
 	ImmutableConfigMaps bool `json:"immutableConfigMaps,omitempty"`
 
@@ -112,8 +115,11 @@ type Input struct {
 	// AllowedHosts are patterns; spec.host of a MarkdownView, which replaces the host
 	// of the route or ingress, must match one of them. "*" matches any text without
 	// ".", and {name} and {namespace} are those of the MarkdownView:
-	// "*.{namespace}.example.com" protects the hosts of other namespaces. Absent or
-	// empty allows no spec.host.
+	// "*.{namespace}.example.com" protects the hosts of other namespaces. Within a
+	// namespace, two MarkdownViews can set the same host, or one the host that the
+	// other has by default. The Gateway or the Ingress controller decides which of
+	// them it serves. A conflict that a Gateway reports is in the condition Degraded.
+	// Absent or empty allows no spec.host.
 	// +optional
 	AllowedHosts []string `json:"allowedHosts,omitempty"`
 
@@ -133,7 +139,8 @@ type Input struct {
 
 	// TTL is the time after which Crossplane calls the function again although
 	// nothing has changed. Crossplane v2.4 and later watch everything that the
-	// function reads, so the default is 0: never.
+	// function reads, so the default is 0: never. While it drops events of a
+	// MarkdownView that changes often, the time is at most 20 seconds.
 	// +optional
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 
@@ -222,24 +229,30 @@ type PodDisruptionBudget struct {
 	// Defaults to 1 if minAvailable is absent.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^0*(100|[0-9]{1,2})%$`
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// MinAvailable is how many pods must be available: a number or a percentage.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^0*(100|[0-9]{1,2})%$`
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
 }
 
 // Route is an HTTPRoute of Gateway API (gateway.networking.k8s.io/v1).
 type Route struct {
-	// ParentRefs are the Gateways.
+	// ParentRefs are the Gateways. Several entries for one Gateway need a sectionName
+	// each.
 	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="two entries name the same Gateway: remove one, or give both a sectionName of their own"
 	ParentRefs []ParentRef `json:"parentRefs"`
 
 	// Host of each book: a pattern with {name} and {namespace} of the MarkdownView,
-	// such as "{name}.{namespace}.books.example.com". With a dot between them no two
-	// MarkdownViews have the same host. Required without allowedHosts. Without host
-	// every MarkdownView must set spec.host.
+	// such as "{name}.{namespace}.books.example.com". With a dot between them the
+	// pattern gives each MarkdownView its own host, but another MarkdownView can set
+	// the same host in spec.host if allowedHosts allows it. Required without
+	// allowedHosts. Without host every MarkdownView must set spec.host.
 	// +optional
 	Host string `json:"host,omitempty"`
 
@@ -256,18 +269,24 @@ type Route struct {
 // A ParentRef names a Gateway.
 type ParentRef struct {
 	// Name of the Gateway.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
 	// Namespace of the Gateway. Defaults to that of the MarkdownView.
 	// +optional
+	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
 
 	// SectionName is the listener of the Gateway. Defaults to all.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	SectionName string `json:"sectionName,omitempty"`
 
 	// Port of the listeners of the Gateway. Defaults to all.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 }
 

@@ -4,6 +4,7 @@
 package admission_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -24,6 +25,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	k8sschema "k8s.io/apimachinery/pkg/runtime/schema"
 	k8sjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
@@ -66,6 +68,12 @@ func serve(xrd *xpv1.CompositeResourceDefinition) (*api, error) {
 		return nil, errors.Wrap(err, "cannot derive CRD")
 	}
 	v1.OwnerReferences = nil // They name the XRD by its UID, which a file does not have.
+
+	return serveCRD(v1)
+}
+
+// serveCRD is serve for a CRD.
+func serveCRD(v1 *extv1.CustomResourceDefinition) (*api, error) {
 	extv1.SetObjectDefaults_CustomResourceDefinition(v1)
 	crd := &apiextensions.CustomResourceDefinition{}
 	if err := extv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(v1, crd, nil); err != nil {
@@ -86,9 +94,9 @@ func serve(xrd *xpv1.CompositeResourceDefinition) (*api, error) {
 	if err != nil {
 		return nil, errors.Wrap(err, "cannot create validator")
 	}
-	gvk := xrd.GetCompositeGroupVersionKind()
-	strategy := customresource.NewStrategy(nil, true, gvk, validator, nil, structural,
-		crd.Spec.Subresources.Status, crd.Spec.Subresources.Scale, nil)
+	gvk := k8sschema.GroupVersionKind{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name, Kind: crd.Spec.Names.Kind}
+	subresources := cmp.Or(crd.Spec.Subresources, &apiextensions.CustomResourceSubresources{})
+	strategy := customresource.NewStrategy(nil, true, gvk, validator, nil, structural, subresources.Status, subresources.Scale, nil)
 
 	return &api{schema: structural, validate: strategy.Validate}, nil
 }

@@ -47,14 +47,14 @@ type candidate struct {
 	follows bool
 }
 
-// candidates returns the candidates in the order in which they start: limit and
+// candidates returns the candidates in the order in which they start: floor and
 // function-auto-ready need the response of function-markdownview.
 func candidates() []candidate {
 	return []candidate{
 		{name: noop, binary: "bench-noop"},
 		// Metrics are enabled, as in a pod.
 		{name: ours, binary: ours, args: []string{"--metrics-address=127.0.0.1:0"}},
-		{name: "limit", binary: "bench-limit", replays: true},
+		{name: "floor", binary: "bench-floor", replays: true},
 		{name: "function-go-templating", binary: "function-go-templating", input: "go-templating.yaml"},
 		{name: "function-patch-and-transform", binary: "function-patch-and-transform", input: "patch-and-transform.yaml"},
 		{name: "function-auto-ready", binary: "function-auto-ready", follows: true},

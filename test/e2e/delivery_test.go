@@ -101,12 +101,10 @@ func (k *kit) completesDownloads(name string) {
 // example/production/composition.yaml: no request of its readers fails, and no page
 // mixes two revisions. The test changes the text ten times, then sets an image that cannot
 // be pulled and evicts all pods, as a drain of their node does, and then changes the
-// replicas. The test logs how long the changes take, and limits the calls of the function:
-// docs/delivery.md has the numbers.
+// replicas. The test logs how long the changes take: docs/delivery.md has the numbers.
 func Uninterrupted(k *kit) {
 	k.needsNode()
 	const name = "uninterrupted"
-	k.allowManyChanges()
 	composition := k.production(map[string]any{
 		"templates": map[string]any{"deployment": map[string]any{"spec": map[string]any{"progressDeadlineSeconds": int64(5)}}},
 	})
@@ -128,11 +126,7 @@ func Uninterrupted(k *kit) {
 		toReady, toPage = append(toReady, ready.Sub(begin)), append(toPage, page.Sub(begin))
 	}
 	k.Logf("from a change to Ready: %s; to the first page: %s", median(toReady), median(toPage))
-	calls = k.calls() - calls
-	k.Logf("for each change: %.1f calls of the function, %.0f ms of its CPU", float64(calls)/changes, (k.functionCPU()-cpu)*1000/changes)
-	if calls > 20*changes {
-		k.Errorf("%d changes caused %d calls of the function, more than 20 for each", changes, calls)
-	}
+	k.Logf("for each change: %.1f calls of the function, %.0f ms of its CPU", float64(k.calls()-calls)/changes, (k.functionCPU()-cpu)*1000/changes)
 
 	apply("revision-11", replicas(2), image("localhost/"+controlplane.BrokenImage+":v1"))
 	stuck := func(v *markdownView) error {
@@ -156,25 +150,12 @@ func Uninterrupted(k *kit) {
 	k.check(equal("revisions that were read", 12, len(got.pages)))
 }
 
-// allowManyChanges configures Crossplane to allow more changes of a MarkdownView in a
-// minute than it does by default, until the test ends.
-func (k *kit) allowManyChanges() {
-	k.Helper()
-	status := []string{"--namespace=crossplane-system", "rollout", "status", "deployment/crossplane"}
-	k.afterwardsRun(status...)
-	k.afterwardsRun("--namespace=crossplane-system", "rollout", "undo", "deployment/crossplane")
-	k.kubectl("--namespace=crossplane-system", "patch", "deployment", "crossplane", "--type=json",
-		`--patch=[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--circuit-breaker-burst=10000"}]`)
-	k.kubectl(status...)
-}
-
 // LiveReload checks what readers get from books that mdBook serves, which is the
 // default: status 404 while mdBook builds a new text, and no other failure.
 // docs/delivery.md has the numbers.
 func LiveReload(k *kit) {
 	k.needsNode()
 	names := []string{"small", "large"}
-	k.allowManyChanges()
 	apply := func(revision string) {
 		k.Helper()
 		k.apply(book("small", replicas(2), withRevision(revision)))

@@ -43,6 +43,10 @@ func TestGuarantees(t *testing.T) {
 			BadInput,
 			StuckRollout,
 			PausedRollout,
+			ManyChanges,
+			ManyChangesBroken,
+			ManyInputs,
+			SteadyChanges,
 			Scale,
 			Tools,
 			TutorialsKind,
@@ -60,6 +64,8 @@ func TestGuarantees(t *testing.T) {
 			FromLarge,
 			FromImage,
 			Server,
+			Fresh,
+			Orphaned,
 			Browser,
 			Terminating,
 			FunctionPods,
@@ -74,6 +80,7 @@ func TestGuarantees(t *testing.T) {
 		for _, test := range []func(*kit){
 			Reachable, // Requires that Crossplane has no permission for HTTPRoutes yet.
 			Quiet,
+			Updates,
 			Accepted,
 			Deaths,
 			Upgrade,

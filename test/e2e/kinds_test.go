@@ -95,9 +95,7 @@ func AutoscaledDeployment(k *kit) {
 	}
 	k.kubectl("scale", "deployment", "viewer-"+handover, "--replicas=4")
 
-	// If the Deployment changed too often, the circuit breaker of Crossplane would open:
-	// give it time to do so.
-	k.pause(30 * time.Second)
+	k.pause(30 * time.Second) // Crossplane calls the function again, if it drops events.
 	if got := *k.children(handover).deployment.Spec.Replicas; got != 4 {
 		k.Errorf("the Deployment has %d replicas, not 4 as set by kubectl scale", got)
 	}

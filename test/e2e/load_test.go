@@ -89,14 +89,14 @@ func (k *kit) measure(n int, apply func()) map[string]string {
 	after, err := k.loopback.Usage()
 	k.must(err)
 	cells := map[string]string{
-		"---":                            "--:",
-		"measured on":                    begin.Format(time.DateOnly),
-		"until the last is healthy":      fmt.Sprintf("%.0f s", healthy.Seconds()),
-		"calls of the function for each": fmt.Sprintf("%.1f", float64(k.calls()-calls)/float64(n)),
+		"---":                                    "--:",
+		"measured on":                            begin.Format(time.DateOnly),
+		"until the last is healthy":              fmt.Sprintf("%.0f s", healthy.Seconds()),
+		"calls of the function per MarkdownView": fmt.Sprintf("%.1f", float64(k.calls()-calls)/float64(n)),
 	}
 	for name, u := range after {
 		cpu := (u.CPU - before[name].CPU).Seconds() * 1000 / float64(n)
-		cells["CPU of "+name+" for each"] = fmt.Sprintf("%.1f ms", cpu)
+		cells["CPU of "+name+" per MarkdownView"] = fmt.Sprintf("%.1f ms", cpu)
 		cells["memory of "+name] = fmt.Sprintf("%d MiB", u.Memory>>20)
 	}
 
@@ -115,7 +115,7 @@ func (k *kit) measureDatabase(cells map[string]string, n int, empty int64) {
 
 	each := func(bytes int64) string { return fmt.Sprintf("%.0f KiB", float64(bytes)/float64(n)/(1<<10)) }
 	cells["database of etcd before compaction"] = fmt.Sprintf("%d MiB", file>>20)
-	cells["after compaction, for each"] = each(full - empty)
+	cells["after compaction, per MarkdownView"] = each(full - empty)
 	cells["of which events, kept for one hour"] = each(full - withoutEvents)
 }
 

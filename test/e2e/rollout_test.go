@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,7 +44,6 @@ func StuckRollout(k *kit) {
 		return fmt.Errorf("no warning has the reason ProgressDeadlineExceeded")
 	})
 
-	k.pause(10 * time.Second) // So that Crossplane's circuit breaker does not open.
 	k.apply(book(name, good...))
 	k.settle(name)
 	k.check(equal("ready pods", old, k.readyPods(name)))

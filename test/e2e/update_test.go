@@ -79,8 +79,8 @@ func changes() map[string]change {
 }
 
 // Update checks that each change of the spec changes only its resources, and that the
-// status follows the rollout. Each change has a MarkdownView of its own, because
-// Crossplane throttles one that changes often.
+// status follows the rollout. Each change has a MarkdownView of its own, so the changes roll
+// out at the same time.
 func Update(k *kit) {
 	extra := file("extra.md", "# Extra\n")
 	before, states := map[string]children{}, map[string]*states{}

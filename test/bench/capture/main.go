@@ -49,11 +49,15 @@ type cluster struct {
 
 // capture creates a book, waits until it is served, and deletes it.
 func (c cluster) capture(b book.Book) (book.Objects, error) {
+	markdowns, err := b.Markdowns()
+	if err != nil {
+		return book.Objects{}, err
+	}
 	manifest, err := json.Marshal(map[string]any{
 		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1",
 		"kind":       "MarkdownView",
 		"metadata":   map[string]any{"name": b.Name, "namespace": "default"},
-		"spec":       map[string]any{"markdowns": b.Markdowns(), "replicas": 1},
+		"spec":       map[string]any{"markdowns": markdowns, "replicas": 1},
 	})
 	if err != nil {
 		return book.Objects{}, err

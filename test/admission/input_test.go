@@ -1,0 +1,61 @@
+package admission_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// TestInput checks which Inputs the CRD of the Input rejects. The API server does not
+// validate an Input in a Composition; tools such as "crossplane resource validate" do.
+func TestInput(t *testing.T) {
+	b, err := os.ReadFile(inputCRD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &extv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(b, crd); err != nil {
+		t.Fatal(err)
+	}
+	a, err := serveCRD(crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const overlap = `route.parentRefs: Invalid value: two entries name the same Gateway: remove one, or give both a sectionName of their own`
+	cases := map[string]struct {
+		reason, input string
+		want          []string
+	}{
+		"Numbers":     {reason: "Budgets are numbers of pods.", input: `podDisruptionBudget: {maxUnavailable: 2, minAvailable: 0}`},
+		"Percentages": {reason: "Budgets are percentages.", input: `podDisruptionBudget: {maxUnavailable: "100%", minAvailable: "0%"}`},
+		"Budget": {
+			reason: "A budget is at most 100%.", input: `podDisruptionBudget: {maxUnavailable: "150%"}`,
+			want: []string{`podDisruptionBudget.maxUnavailable: Invalid value: "150%": podDisruptionBudget.maxUnavailable in body should match '^0*(100|[0-9]{1,2})%$'`},
+		},
+		"Parents": {
+			reason: "Gateways differ in name or namespace, or in the sections of one Gateway.",
+			input:  `route: {host: a.b, parentRefs: [{name: a}, {name: b}, {name: a, namespace: c}, {name: d, sectionName: e}, {name: d, sectionName: f}]}`,
+		},
+		"NoSection": {reason: "One of two entries has no sectionName.", input: `route: {host: a.b, parentRefs: [{name: a}, {name: a, sectionName: b}]}`, want: []string{overlap}},
+		"Ports":     {reason: "Gateway API does not tell parents apart by port.", input: `route: {host: a.b, parentRefs: [{name: a, port: 80}, {name: a, port: 443}]}`, want: []string{overlap}},
+		"Port": {
+			reason: "A port is at most 65535.", input: `route: {host: a.b, parentRefs: [{name: a, port: 65536}]}`,
+			want: []string{`route.parentRefs[0].port: Invalid value: 65536: route.parentRefs[0].port in body should be less than or equal to 65535`},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := map[string]any{}
+			if err := yaml.Unmarshal([]byte("apiVersion: markdownview.fn.crossplane.io/v1beta1\nkind: Input\nmetadata: {name: input, namespace: default}\n"+tc.input), &in); err != nil {
+				t.Fatal(err)
+			}
+			_, got := a.create(t, in)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\nerrors of the Input: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Updates checks how many updates of a MarkdownView and its composed resources a change of
+// the text causes. Crossplane's circuit breaker allows 50 at once, and one every two
+// seconds.
+func Updates(k *kit) {
+	most := map[string]int{"one": 14, "two": 16, "five": 24}
+	spec := map[string]func(map[string]any){"one": replicas(1), "two": replicas(2), "five": replicas(5)}
+	for _, name := range sorted(most) {
+		k.apply(book(name, spec[name]))
+	}
+	k.settle(sorted(most)...)
+	k.calm()
+	log := k.recordUpdates()
+	for _, name := range sorted(most) {
+		k.apply(book(name, spec[name], file("page.md", "# Changed\n")))
+		k.settle(name)
+		k.calm()
+		got := log.of(name)
+		k.Logf("%s replicas: %d updates\n%s", name, len(got), strings.Join(got, "\n"))
+		if len(got) > most[name] {
+			k.Errorf("%s replicas: %d updates, want at most %d:\n%s", name, len(got), most[name], strings.Join(got, "\n"))
+		}
+	}
+}
+
+// updates are the updates that watches have observed, by the name of the MarkdownView.
+type updates struct {
+	mu   sync.Mutex
+	all  map[string][]string
+	last map[string]map[string]any
+}
+
+// of returns the kind and the changed fields of each update of a MarkdownView and its
+// composed resources.
+func (u *updates) of(name string) []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+
+	return slices.Clone(u.all[name])
+}
+
+// recordUpdates records the updates of MarkdownViews and composed resources in the
+// namespace until the test ends.
+func (k *kit) recordUpdates() *updates {
+	k.Helper()
+	u := &updates{all: map[string][]string{}, last: map[string]map[string]any{}}
+	for _, l := range []*unstructured.UnstructuredList{
+		listOf(kind),
+		listOf(corev1.SchemeGroupVersion.WithKind("ConfigMap")),
+		listOf(appsv1.SchemeGroupVersion.WithKind("Deployment")),
+		listOf(corev1.SchemeGroupVersion.WithKind("Service")),
+	} {
+		w, err := k.Watch(k.Context(), l, client.InNamespace(k.namespace))
+		k.must(err)
+		context.AfterFunc(k.Context(), w.Stop)
+		go func() {
+			for e := range w.ResultChan() {
+				if o, ok := e.Object.(*unstructured.Unstructured); ok {
+					u.add(e.Type, o)
+				}
+			}
+		}()
+	}
+
+	return u
+}
+
+func (u *updates) add(event watch.EventType, o *unstructured.Unstructured) {
+	_, name, composed := strings.Cut(o.GetName(), "-")
+	if !composed {
+		name = o.GetName()
+	}
+	key := o.GetKind() + " " + o.GetName()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if event == watch.Modified {
+		u.all[name] = append(u.all[name], fmt.Sprintf("%s %s: %s", time.Now().Format("05.000"), o.GetKind(), strings.Join(changedFields("", u.last[key], o.Object), ", ")))
+	}
+	u.last[key] = o.Object
+}
+
+// changedFields returns the paths and values of the fields that differ, without those
+// that change with every update.
+func changedFields(at string, before, after any) []string {
+	b, isMap := before.(map[string]any)
+	a, _ := after.(map[string]any)
+	if list, ok := after.([]any); ok && strings.HasSuffix(at, "conditions") {
+		old, _ := before.([]any)
+		b, a, isMap = byType(old), byType(list), true
+	}
+	if !isMap || a == nil {
+		return []string{fmt.Sprintf("%s=%v", strings.TrimPrefix(at, "."), after)}
+	}
+	var changed []string
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(sorted(a), sorted(b)...)))) {
+		if reflect.DeepEqual(b[name], a[name]) || slices.Contains([]string{"resourceVersion", "managedFields"}, name) {
+			continue
+		}
+		changed = append(changed, changedFields(at+"."+name, b[name], a[name])...)
+	}
+
+	return changed
+}
+
+// byType returns conditions by type.
+func byType(conditions []any) map[string]any {
+	out := map[string]any{}
+	for _, c := range conditions {
+		out[fmt.Sprint(c.(map[string]any)["type"])] = c
+	}
+
+	return out
+}
