@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
 // annotationRevision is set on the pods.
