@@ -59,15 +59,19 @@ func Fresh(k *kit) {
 			return fmt.Errorf("there is none")
 		})
 	}
+	stale := map[string]error{}
 	for range 20 {
 		for _, name := range names {
 			for _, pod := range k.podsOf(name) {
 				if isReady(pod) && pod.Annotations[annotationRevision] != first[name] {
-					k.Fatalf("pod %s of the new revision is ready: its page has the new text: %v", pod.Name, k.pageHas(pod, pages[name], "revision-1") == nil)
+					stale[name] = fmt.Errorf("pod %s of the new revision is ready: %w", pod.Name, k.pageHas(pod, pages[name], "revision-1"))
 				}
 			}
 		}
 		time.Sleep(500 * time.Millisecond)
+	}
+	for _, err := range stale {
+		k.check(err)
 	}
 	k.check(equal("revision of the pods that mdBook serves", first["reloaded"], k.deployment("reloaded").Spec.Template.Annotations[annotationRevision]))
 
