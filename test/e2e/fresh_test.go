@@ -93,7 +93,7 @@ func Fresh(k *kit) {
 func Orphaned(k *kit) {
 	k.needsNode()
 	const name = "orphaned"
-	composition := k.composition("static", kind, ours(map[string]any{"server": map[string]any{}}))
+	composition := k.composition("static", kind, ours(map[string]any{"immutableConfigMaps": true}))
 	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-0")))
 	k.settle(name)
 	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-1"), image("localhost/"+controlplane.BrokenImage+":v1")))
