@@ -137,6 +137,7 @@ func (i *inline) code(at int) int {
 
 // angle moves past a comment, a tag or a URL in angle brackets.
 func (i *inline) angle(at int) int {
+	at += run(i.text[:i.end], at) - 1
 	if strings.HasPrefix(i.text[at:i.end], "<!--") {
 		stop := strings.Index(i.text[at+2:i.end], "-->")
 		if stop < 0 {
@@ -242,7 +243,7 @@ func (i *inline) value(at int) (target string, end int, ok bool) {
 // use of one.
 func (i *inline) bracket(at int) int {
 	if len(i.brackets) == 0 {
-		return at + 1
+		return at + run(i.text[:i.end], at)
 	}
 	b := i.brackets[len(i.brackets)-1]
 	i.brackets = i.brackets[:len(i.brackets)-1]
@@ -368,11 +369,13 @@ func (i *inline) close(target string, at int) (string, int, bool) {
 		if closer == '(' {
 			closer = ')'
 		}
-		end := min(i.end, i.scanner.end(at))
-		for at++; at < end && text[at] != closer; at++ {
+		for at++; at < i.end && text[at] != closer && text[at] != '\n'; at++ {
 			if text[at] == '\\' {
 				at++
 			}
+		}
+		if at < i.end && text[at] == '\n' {
+			return "", -1, false
 		}
 		if !i.spend(at - from) {
 			return "", 0, false

@@ -26,7 +26,7 @@ type linkChecker struct {
 func warnChapters(x *index, out *output, chapters []chapter, lost map[string]bool, r *report) {
 	l := &linkChecker{index: x, output: out, included: map[string]bool{}, work: 1 << 20, report: r}
 	for _, text := range x.Markdowns {
-		l.work += 8 * len(text)
+		l.work += 4 * len(text)
 	}
 	for _, c := range chapters {
 		if n, _ := frontMatter(strings.TrimPrefix(x.Markdowns[c.name], "\ufeff")); n > 0 {
@@ -40,44 +40,42 @@ func warnChapters(x *index, out *output, chapters []chapter, lost map[string]boo
 
 // warnLinks reports the links and images of a chapter that lead nowhere.
 func (l *linkChecker) warnLinks(chapter string) {
-	text := l.Markdowns[chapter]
-	defined := l.deadDefinitions(chapter, text)
-	for r := range scan(text) {
+	before := l.report.warnings
+	if dead := l.warnTargets(chapter, nil); len(dead) > 0 {
+		l.report.warnings = before
+		l.warnTargets(chapter, dead)
+	}
+}
+
+// warnTargets reports the links and images of a chapter that lead nowhere, in the order of
+// the text. defined are the targets of dead definitions by label. It returns those that
+// the chapter has.
+func (l *linkChecker) warnTargets(chapter string, defined map[string]string) (dead map[string]string) {
+	seen := map[string]bool{}
+	for r := range scan(l.Markdowns[chapter]) {
 		target := r.target
 		switch {
-		case r.kind == heading, r.kind == definition, r.kind == use && len(defined) == 0:
+		case r.kind == heading, r.kind == use && defined == nil, r.kind == definition && (defined != nil || len(seen) == maxDefinitions):
 			continue
 		case r.kind == use:
 			target = defined[normalizeLabel(r.label)]
 		}
-		if format, argument := l.dead(chapter, target); format != "" {
+		format, argument := l.dead(chapter, target)
+		switch {
+		case l.work < 0:
+			return dead
+		case r.kind == definition:
+			label := normalizeLabel(r.label)
+			if format != "" && !seen[label] {
+				if dead == nil {
+					dead = map[string]string{}
+				}
+				dead[label] = target
+			}
+			seen[label] = true
+		case format != "":
 			l.warnAt(chapter, r.offset, format, unescape(target), argument)
 		}
-		if l.work < 0 {
-			return
-		}
-	}
-}
-
-// deadDefinitions returns the targets of the definitions of a chapter that lead nowhere, by
-// label.
-func (l *linkChecker) deadDefinitions(chapter, text string) map[string]string {
-	if !strings.Contains(text, "]:") {
-		return nil
-	}
-	seen, dead := map[string]bool{}, map[string]string{}
-	for r := range scan(text) {
-		if r.kind != definition {
-			continue
-		}
-		if len(seen) == maxDefinitions {
-			return nil
-		}
-		label := normalizeLabel(r.label)
-		if format, _ := l.dead(chapter, r.target); format != "" && !seen[label] {
-			dead[label] = r.target
-		}
-		seen[label] = true
 	}
 
 	return dead
@@ -100,7 +98,11 @@ func (l *linkChecker) dead(chapter, target string) (format, argument string) {
 	if !l.spend(64 + len(chapter) + len(target)) {
 		return "", ""
 	}
-	target = unescape(target)
+	if strings.ContainsAny(target, `\&`) {
+		if target = unescape(target); !l.spend(16*len(target) + 256) {
+			return "", ""
+		}
+	}
 	if target == "" || target[0] == '#' || target[0] == '?' || strings.HasPrefix(target, "//") || hasScheme(target) {
 		return "", ""
 	}

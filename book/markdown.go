@@ -21,16 +21,17 @@ import (
 const (
 	// maxSummary is the size in bytes.
 	maxSummary = 256 << 10
-	// maxLines is how many lines there can be. A book has at most a thousand files.
-	maxLines = 5000
+	// maxLines is how many lines and nested list markers there can be. A book has at most
+	// a thousand files.
+	maxLines = 2500
 	// maxColumns is how many columns of spaces a line can begin with, also between list
 	// markers.
 	maxColumns = 128
 	// maxOpen limits the number of lines times the depth of the deepest: goldmark visits
 	// every open list and quote at each line.
-	maxOpen = 50_000
+	maxOpen = 20_000
 	// maxMarkup is how many characters can be markup. Each can become a node.
-	maxMarkup = 20_000
+	maxMarkup = 16_000
 	// maxLookahead limits the sum, over all paragraphs and items, of their markup
 	// characters times their bytes: goldmark can look for the end of each link, code span,
 	// emphasis and tag up to the end of the paragraph.
@@ -90,10 +91,11 @@ func countMarkup(b []byte) (n int) {
 // checkLines returns an error if there are too many lines, or if they open too many lists
 // and quotes.
 func checkLines(source []byte) (line int, err error) {
-	lines, deepest := 0, 0
+	lines, deepest, extra := 0, 0, 0
 	for text := range bytes.Lines(source) {
 		lines++
 		columns, markers := opening(text)
+		extra += max(0, markers-1)
 		if columns > maxColumns {
 			return lines, fmt.Errorf("begins with more than %d columns of spaces: indent it less", maxColumns)
 		}
@@ -102,8 +104,8 @@ func checkLines(source []byte) (line int, err error) {
 		}
 	}
 	switch {
-	case lines > maxLines:
-		return 0, fmt.Errorf("has %d lines, more than %d: list the chapters only, or split the book", lines, maxLines)
+	case lines+extra > maxLines:
+		return 0, fmt.Errorf("has %d lines and list markers behind others, more than %d: list the chapters only, or split the book", lines+extra, maxLines)
 	case lines*deepest > maxOpen:
 		return line, fmt.Errorf("is nested too deeply for a file of %d lines: nest the list less deeply, or split the book", lines)
 	}

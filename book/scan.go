@@ -33,7 +33,7 @@ const (
 	// maxRule is the length in bytes of the longest thematic break.
 	maxRule = 1024
 	// maxParentheses is how many parentheses can be open in a target.
-	maxParentheses = 8
+	maxParentheses = 3
 )
 
 // scan returns the references of a chapter, in one pass. It is not a parser: it yields
