@@ -81,7 +81,7 @@ func newEvent(n ast.Node, source []byte) event {
 func ignored(source []byte, list []event) (code, headings []Problem) {
 	if n, _ := frontMatter(string(source[:min(len(source), maxFrontMatter)])); n > 0 {
 		headings = append(headings, Problem{File: summaryName, Line: 1,
-			Message: fmt.Sprintf("mdBook does not read front matter: remove the lines 1 to %d", n)})
+			Message: fmt.Sprintf("mdBook does not support front matter: remove lines 1 to %d", n)})
 		for len(list) > 0 && list[0].line <= n {
 			list = list[1:]
 		}

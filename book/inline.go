@@ -197,7 +197,7 @@ func (i *inline) tag(at int, emit bool) (int, bool) {
 			return p + strings.IndexByte(text[p:], '>') + 1, true
 		}
 		name := p
-		for p < i.end && strings.IndexByte(" \t\r\n=\"'<>/`", text[p]) < 0 {
+		for p < i.end && (isLetter(text[p]) || strings.IndexByte("_:", text[p]) >= 0 || p > name && strings.IndexByte("0123456789.-", text[p]) >= 0) {
 			p++
 		}
 		if p == name || from == name {
@@ -277,18 +277,20 @@ func (i *inline) bracket(at int) int {
 				return at + 1 // That may be a link of its own.
 			}
 			i.emit(reference{kind: use, offset: b.at, label: text[at+2 : end]})
+			i.nest(b)
 
 			return end + 1
 		}
 	}
 	if label != "" && len(label) < maxPath {
 		i.emit(reference{kind: use, offset: b.at, label: label})
+		i.nest(b)
 	}
 
 	return at + 1
 }
 
-// nest notes that the brackets around a link do not begin another one.
+// nest notes that the brackets around what may be a link do not certainly begin another one.
 func (i *inline) nest(b bracket) {
 	for k := range i.brackets {
 		i.brackets[k].nesting = i.brackets[k].nesting || !b.image && !i.brackets[k].image

@@ -30,7 +30,7 @@ func warnChapters(x *index, out *output, chapters []chapter, lost map[string]boo
 	}
 	for _, c := range chapters {
 		if n, _ := frontMatter(strings.TrimPrefix(x.Markdowns[c.name], "\ufeff")); n > 0 {
-			r.warnings.addf(c.name, 1, "mdBook shows front matter as text of the page: remove the lines 1 to %d", n)
+			r.warnings.addf(c.name, 1, "mdBook shows the front matter on the page: remove lines 1 to %d", n)
 		}
 		l.warnIncludes(c.name)
 		l.warnLinks(c.name)

@@ -130,9 +130,13 @@ func (s *scanner) line(start int) int {
 	case at == end:
 		s.flush(true)
 		return s.next
-	case s.html:
+	case s.html && column >= s.base():
 		s.to = end
+		s.done = s.done || s.unsure && isFence(s.text[at:end])
+
 		return s.next
+	case s.html:
+		s.flush(true) // The list item ends, and the HTML block with it.
 	}
 	open := len(s.items)
 	for column < s.base() {
@@ -162,9 +166,9 @@ func (s *scanner) block(at, end, column int, left bool) int {
 			return s.heading(at, end, level)
 		}
 	case '`', '~':
-		if n := run(line, 0); n >= 3 && (c == '~' || strings.IndexByte(line[n:], '`') < 0) {
+		if isFence(line) {
 			s.flush(true)
-			return s.fence(s.next, c, n)
+			return s.fence(s.next, c, run(line, 0))
 		}
 	case '>':
 		return s.quote(at, end)
@@ -183,10 +187,19 @@ func (s *scanner) block(at, end, column int, left bool) int {
 		if width := marker(line); width > 0 {
 			return s.item(at, end, column, width, left)
 		}
+		s.delimit(line)
+	case '|', ':':
+		s.delimit(line)
 	}
 	s.add(at, end)
 
 	return s.next
+}
+
+// isFence returns whether a line opens a fenced code block.
+func isFence(line string) bool {
+	n := run(line, 0)
+	return n >= 3 && (line[0] == '~' || line[0] == '`' && strings.IndexByte(line[n:], '`') < 0)
 }
 
 // run returns how often the character at an offset is repeated.
@@ -199,8 +212,23 @@ func run(text string, at int) int {
 	return n
 }
 
+// delimit notes that the rows of a table may follow a line. The line above is then a row.
+func (s *scanner) delimit(line string) {
+	if strings.Trim(line[:min(len(line), maxRule)], "|-: \t") != "" || !strings.Contains(line, "-") {
+		return
+	}
+	if s.from >= 0 && strings.IndexByte(s.text[s.from:s.to], '\n') >= 0 {
+		s.from, s.fresh = -1, false // Not sure where the table begins.
+	}
+	s.flush(false)
+	s.table = true
+}
+
 // add adds text to the paragraph.
 func (s *scanner) add(at, end int) {
+	if s.table {
+		s.flush(false)
+	}
 	if s.from < 0 {
 		s.from = at
 	}
@@ -218,7 +246,7 @@ func (s *scanner) flush(last bool) {
 	}
 	s.from = -1
 	if last {
-		s.paragraph, s.html, s.unsure, s.fresh = false, false, false, true
+		s.paragraph, s.html, s.table, s.unsure, s.fresh = false, false, false, false, true
 	}
 }
 
@@ -229,7 +257,7 @@ func (s *scanner) heading(at, end, level int) int {
 	if len(s.items) == 0 {
 		title := strings.TrimSpace(s.text[at+level : end])
 		if bare := strings.TrimRight(title, "#"); bare == "" || strings.HasSuffix(bare, " ") || strings.HasSuffix(bare, "\t") {
-			title = bare
+			title = strings.TrimSpace(bare)
 		}
 		s.emit(reference{kind: heading, offset: at, target: title})
 	}
@@ -288,7 +316,10 @@ func (s *scanner) item(at, end, column, width int, left bool) int {
 	content, to := s.indent(at+width, end, column+width)
 	first := s.text[at : at+width-1]
 	if s.paragraph && !left && (content == end || first != "" && first != "1") {
-		s.flush(false) // Such items cannot interrupt a paragraph.
+		// Such items cannot interrupt a paragraph, but it may have ended.
+		s.flush(false)
+		s.unsure = true
+		s.done = s.done || strings.Contains(s.text[at:end], "```") || strings.Contains(s.text[at:end], "~~~")
 		s.add(at, end)
 
 		return s.next
@@ -298,6 +329,7 @@ func (s *scanner) item(at, end, column, width int, left bool) int {
 	case len(s.items) == maxItems:
 		s.done = true
 	case content == end:
+		s.done = s.done || len(s.items) > 0 // It is not clear which item ends.
 	case to-column-width > 4:
 		s.items = append(s.items, column+width+1) // The line is indented code.
 	default:
@@ -364,13 +396,13 @@ func (s *scanner) quote(at, end int) int {
 		return s.next
 	}
 	line := s.text[from:end]
-	if n := run(line, 0); n >= 3 && (line[0] == '~' || line[0] == '`' && strings.IndexByte(line[n:], '`') < 0) {
+	if isFence(line) {
 		s.flush(true)
-		return s.quotedFence(s.next, line[0], n, depth)
+		return s.quotedFence(s.next, line[0], run(line, 0), depth)
 	}
 	s.flush(false)
-	if line[0] == '<' || marker(line) > 0 && (strings.Contains(line, "```") || strings.Contains(line, "~~~")) {
-		s.done = s.done || line[0] != '<' // It may open a code block.
+	if line[0] == '<' || marker(line) > 0 && strings.ContainsAny(line, "<`~") {
+		s.done = s.done || strings.Contains(line, "```") || strings.Contains(line, "~~~") // It may open a code block.
 		s.unsure = true
 	}
 	s.add(from, end)
@@ -407,12 +439,12 @@ func (s *scanner) htmlBlock(at, end int, line string) int {
 			return len(s.text)
 		}
 
-		return s.end(at+2+i) + 1
+		return s.behind(at + 2 + i)
 	case strings.HasPrefix(line, "<!"), strings.HasPrefix(line, "<?"):
 		s.flush(true)
 		return len(s.text)
 	}
-	name := tagName(line[1:])
+	name, unsure := tagName(line[1:]), false
 	switch {
 	case name == "":
 		return -1
@@ -422,15 +454,26 @@ func (s *scanner) htmlBlock(at, end int, line string) int {
 	case blockTags[name]:
 	default:
 		i := &inline{scanner: s, at: at, end: end}
-		if stop, ok := i.tag(at, false); s.paragraph || !ok || strings.TrimSpace(s.text[stop:end]) != "" {
-			return -1
+		stop, ok := i.tag(at, false)
+		if !ok || strings.TrimSpace(s.text[stop:end]) != "" || s.paragraph && s.fresh && s.from >= 0 {
+			return -1 // Such a tag cannot interrupt a paragraph.
 		}
+		unsure = s.paragraph
 	}
 	s.flush(true)
 	s.add(at, end)
-	s.html = true
+	s.html, s.unsure = true, unsure
 
 	return s.next
+}
+
+// behind returns the start of the line behind an offset, at which an HTML block ends. In a
+// list item, the block may have ended before if the offset is on another line.
+func (s *scanner) behind(at int) int {
+	next := s.end(at) + 1
+	s.done = s.done || next > s.next && len(s.items) > 0
+
+	return next
 }
 
 // literal moves past an HTML block that ends with a tag such as </script>.
@@ -442,7 +485,7 @@ func (s *scanner) literal(at int) int {
 		}
 		at += i + 2
 		if literalTags[tagName(s.text[at:min(len(s.text), at+10)])] {
-			return s.end(at) + 1
+			return s.behind(at)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func TestGeneratedSummary(t *testing.T) {
 				lines = append(lines, "")
 			}
 		}
-		files.Markdowns["SUMMARY.md"] = strings.Join(lines, pick(r, "\n", "\n", "\n", "\r\n"))
+		files.Markdowns["SUMMARY.md"] = strings.Join(lines, pick(r, "\n", "\n", "\r\n", "\r"))
 		m.same(t, files)
 	})
 }
