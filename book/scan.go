@@ -69,6 +69,7 @@ type scanner struct {
 	brackets  []bracket
 	paragraph bool // The last line is one of a paragraph.
 	html      bool // The last line is one of an HTML block that ends before an empty line.
+	table     bool // The last line may be a row of a table.
 	unsure    bool // The last line may be within a code span.
 
 	// The text of the current paragraph that is not scanned yet. from is -1 if there is

@@ -41,6 +41,9 @@ func parseSummary(summary string) parsedSummary {
 		return parsedSummary{problem: Problem{File: summaryName, Line: line, Message: err.Error()}}
 	}
 	p := &summaryParser{events: events(source, root)}
+	if strings.Count(summary, "\r") != strings.Count(summary, "\r\n") {
+		p.rejectBlocks()
+	}
 	p.title()
 	items := p.affix(true)
 	items = append(items, p.parts()...)
@@ -111,6 +114,17 @@ func (p *summaryParser) skip(e event) {
 func (p *summaryParser) ignore(e event) {
 	if e.starts(ast.KindLink) && e.link != "" {
 		p.lost = append(p.lost, e.chapter())
+	}
+}
+
+// rejectBlocks fails if a text whose lines end with a carriage return alone has code or HTML:
+// mdBook then takes what follows up to a line feed for a part of that.
+func (p *summaryParser) rejectBlocks() {
+	for _, e := range p.events {
+		if e.kind == html || e.starts(ast.KindCodeBlock) || e.starts(ast.KindFencedCodeBlock) {
+			p.fail(e.line, "mdBook does not see where this code or HTML ends: end the lines of the file with line feeds, not with carriage returns alone")
+			return
+		}
 	}
 }
 
