@@ -41,9 +41,8 @@ func includes(text string) iter.Seq2[int, string] {
 			kind := text[from:min(stop, from+maxKind)]
 			if end := strings.IndexAny(kind, space); end < 0 || !includeKinds[kind[:end]] {
 				continue
-			} else {
-				from = skip(text, from+end, space)
 			}
+			from = skip(text, from+strings.IndexAny(kind, space), space)
 			target, _, _ := strings.Cut(text[min(from, stop):stop], ":")
 			if end := strings.IndexAny(target, space); end >= 0 {
 				target = target[:end]

@@ -337,12 +337,13 @@ func (i *inline) destination(at int) (target string, end int, ok bool) {
 		if stop == '>' && (c == '>' || c == '<' || c == '\n') || stop == 0 && (c <= ' ' || c == ')' && depth == 0) {
 			break
 		}
-		if c == '(' {
+		switch c {
+		case '(':
 			depth++
-		} else if c == ')' {
+		case ')':
 			depth--
 		}
-		if stop == 0 && depth > maxParentheses {
+		if stop == 0 && (depth > maxParentheses || c == '(' && text[at-1] == ']') {
 			return "", 0, false
 		}
 	}

@@ -117,12 +117,12 @@ func checkLines(source []byte) (line int, err error) {
 // line begins with.
 func opening(line []byte) (columns, markers int) {
 	for i := 0; i < len(line) && columns <= maxColumns; i++ {
-		switch c := line[i]; {
-		case c == ' ':
+		switch line[i] {
+		case ' ':
 			columns++
-		case c == '\t':
+		case '\t':
 			columns += 4
-		case c == '>':
+		case '>':
 			markers++
 		default:
 			width := marker(string(line[i:min(i+11, len(line))]))
