@@ -39,7 +39,13 @@ func checkSummary(x *index, r *report) (chapters []chapter, lost map[string]bool
 	} else if len(chapters) == 0 && len(r.errors.First) == 0 {
 		r.errors.addf(summaryName, 0, "it lists no chapter, so mdBook has no first page: add a line such as \"- [Title](file.md)\"")
 	}
-	lost = map[string]bool{}
+
+	return chapters, warnIgnored(parsed, listed, r)
+}
+
+// warnIgnored reports what mdBook ignores. It returns the files whose links it ignores.
+func warnIgnored(parsed parsedSummary, listed map[string]bool, r *report) map[string]bool {
+	lost := map[string]bool{}
 	for _, c := range parsed.lost {
 		lost[clean(c.target)] = true
 		if !hasScheme(c.target) && !listed[clean(c.target)] {
@@ -51,7 +57,7 @@ func checkSummary(x *index, r *report) (chapters []chapter, lost map[string]bool
 		r.warnings.add(func() Problem { return ignored })
 	}
 
-	return chapters, lost
+	return lost
 }
 
 // checkTarget returns whether mdBook can read a chapter, and reports an error if not.

@@ -80,8 +80,10 @@ func newEvent(n ast.Node, source []byte) event {
 // another level than 1.
 func ignored(source []byte, list []event) (code, headings []Problem) {
 	if n, _ := frontMatter(string(source[:min(len(source), maxFrontMatter)])); n > 0 {
-		headings = append(headings, Problem{File: summaryName, Line: 1,
-			Message: fmt.Sprintf("mdBook does not support front matter: remove lines 1 to %d", n)})
+		headings = append(headings, Problem{
+			File: summaryName, Line: 1,
+			Message: fmt.Sprintf("mdBook does not support front matter: remove lines 1 to %d", n),
+		})
 		for len(list) > 0 && list[0].line <= n {
 			list = list[1:]
 		}
@@ -93,12 +95,16 @@ func ignored(source []byte, list []event) (code, headings []Problem) {
 			content := bytes.TrimLeft(text, " \t")
 			columns, _ := opening(text[:len(text)-len(content)])
 			if bytes.Contains(content, []byte("](")) && columns >= 4 {
-				code = append(code, Problem{File: summaryName, Line: e.line,
-					Message: fmt.Sprintf("it is indented by %d spaces, so it is code and not a list: indent it by at most 3", columns)})
+				code = append(code, Problem{
+					File: summaryName, Line: e.line,
+					Message: fmt.Sprintf("it is indented by %d spaces, so it is code and not a list: indent it by at most 3", columns),
+				})
 			}
 		case e.starts(ast.KindHeading) && e.level > 1 && !list[min(i+1, len(list)-1)].starts(ast.KindLink):
-			headings = append(headings, Problem{File: summaryName, Line: e.line,
-				Message: fmt.Sprintf("mdBook ignores headings of level %d: write a part as \"# Part\", or remove it", e.level)})
+			headings = append(headings, Problem{
+				File: summaryName, Line: e.line,
+				Message: fmt.Sprintf("mdBook ignores headings of level %d: write a part as \"# Part\", or remove it", e.level),
+			})
 		}
 	}
 

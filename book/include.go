@@ -37,22 +37,34 @@ func includes(text string) iter.Seq2[int, string] {
 				at += strings.LastIndex(text[at:eol], "}}") // mdBook escapes up to there.
 				continue
 			}
-			from := skip(text, at, space)
-			kind := text[from:min(stop, from+maxKind)]
-			if end := strings.IndexAny(kind, space); end < 0 || !includeKinds[kind[:end]] {
+			from, target := includeTarget(text, at, stop)
+			if target == "" {
 				continue
 			}
-			from = skip(text, from+strings.IndexAny(kind, space), space)
-			target, _, _ := strings.Cut(text[min(from, stop):stop], ":")
-			if end := strings.IndexAny(target, space); end >= 0 {
-				target = target[:end]
-			}
-			if target != "" && !yield(from, target) {
+			if !yield(from, target) {
 				return
 			}
 			at = stop
 		}
 	}
+}
+
+// includeTarget returns the offset and the name of the file of an include between two
+// offsets. The name is empty if it is no include.
+func includeTarget(text string, at, stop int) (from int, target string) {
+	from = skip(text, at, space)
+	kind := text[from:max(from, min(stop, from+maxKind))]
+	end := strings.IndexAny(kind, space)
+	if end < 0 || !includeKinds[kind[:end]] {
+		return from, ""
+	}
+	from = skip(text, from+end, space)
+	target, _, _ = strings.Cut(text[min(from, stop):stop], ":")
+	if end := strings.IndexAny(target, space); end >= 0 {
+		target = target[:end]
+	}
+
+	return from, target
 }
 
 // next returns the offset of the next character from at on. last is what it returned

@@ -173,50 +173,59 @@ func (i *inline) spend(n int) bool {
 func (i *inline) tag(at int, emit bool) (int, bool) {
 	text := i.text[:i.end]
 	p := at + 1
-	if p < i.end && text[p] == '/' {
+	if strings.HasPrefix(text[p:], "/") {
 		p++
 	}
 	if p == i.end || !isLetter(text[p]) {
 		return 0, false
 	}
-	for p < i.end && (isLetter(text[p]) || '0' <= text[p] && text[p] <= '9' || text[p] == '-') {
+	for p < i.end && (isLetter(text[p]) || strings.IndexByte("0123456789-", text[p]) >= 0) {
 		p++
 	}
-	var found []reference
-	for {
+	var found [4]reference // More are not emitted.
+	for n := 0; ; {
 		from := p
 		p = skip(text, p, space)
 		if p == i.end || !i.spend(p-from+1) {
 			return 0, false
 		}
-		if text[p] == '>' || text[p] == '/' && p+1 < i.end && text[p+1] == '>' {
-			for _, r := range found {
+		if text[p] == '>' || strings.HasPrefix(text[p:], "/>") {
+			for _, r := range found[:n] {
 				i.emit(r)
 			}
 
 			return p + strings.IndexByte(text[p:], '>') + 1, true
 		}
-		name := p
-		for p < i.end && (isLetter(text[p]) || strings.IndexByte("_:", text[p]) >= 0 || p > name && strings.IndexByte("0123456789.-", text[p]) >= 0) {
-			p++
-		}
-		if p == name || from == name {
+		r, stop, ok := i.attribute(p)
+		if !ok || p == from {
 			return 0, false
 		}
-		value := skip(text, p, space)
-		if value == i.end || text[value] != '=' {
-			continue
+		if p = stop; emit && r.target != "" && n < len(found) {
+			found[n] = r
+			n++
 		}
-		value = skip(text, value+1, space)
-		target, stop, ok := i.value(value)
-		if !ok {
-			return 0, false
-		}
-		if attr := text[name:p]; emit && target != "" && (strings.EqualFold(attr, "src") || strings.EqualFold(attr, "href")) {
-			found = append(found, reference{kind: attribute, offset: value + 1, target: target})
-		}
-		p = stop
 	}
+}
+
+// attribute returns the link of an attribute, if it is one, and the end of the attribute.
+func (i *inline) attribute(at int) (r reference, end int, ok bool) {
+	text := i.text[:i.end]
+	end = at
+	for end < i.end && (isLetter(text[end]) || strings.IndexByte("_:", text[end]) >= 0 || end > at && strings.IndexByte("0123456789.-", text[end]) >= 0) {
+		end++
+	}
+	name := text[at:end]
+	value := skip(text, end, space)
+	if name == "" || value == i.end || text[value] != '=' {
+		return reference{}, end, name != ""
+	}
+	value = skip(text, value+1, space)
+	target, end, ok := i.value(value)
+	if !strings.EqualFold(name, "src") && !strings.EqualFold(name, "href") {
+		target = ""
+	}
+
+	return reference{kind: attribute, offset: value + 1, target: target}, end, ok
 }
 
 // value returns the quoted value of an attribute, and the end of any value.
@@ -324,73 +333,68 @@ func (i *inline) define(at, bracket int, label string) int {
 func (i *inline) destination(at int) (target string, end int, ok bool) {
 	text := i.text[:i.end]
 	at = skip(text, at, " \t")
-	from, depth, stop := at, 0, byte(0)
-	if at < i.end && text[at] == '<' {
-		at, from, stop = at+1, at+1, '>'
+	if strings.HasPrefix(text[at:], "<") {
+		at++
+		end = at
+		for end < i.end && strings.IndexByte("<>\n", text[end]) < 0 {
+			end += width(text, end)
+		}
+		if end >= i.end || text[end] != '>' || !i.spend(end-at) {
+			return "", 0, false
+		}
+
+		return i.close(text[at:end], end+1)
 	}
-	for ; at < i.end; at++ {
-		c := text[at]
-		if c == '\\' && at+1 < i.end && text[at+1] > ' ' {
-			at++
-			continue
-		}
-		if stop == '>' && (c == '>' || c == '<' || c == '\n') || stop == 0 && (c <= ' ' || c == ')' && depth == 0) {
-			break
-		}
-		switch c {
+	depth := 0
+	for end = at; end < i.end && text[end] > ' ' && (text[end] != ')' || depth > 0); end += width(text, end) {
+		switch text[end] {
 		case '(':
-			depth++
+			if depth++; depth > maxParentheses || text[end-1] == ']' {
+				return "", 0, false // Such a target is not worth reading twice.
+			}
 		case ')':
 			depth--
 		}
-		if stop == 0 && (depth > maxParentheses || c == '(' && text[at-1] == ']') {
-			return "", 0, false
-		}
 	}
-	at = min(at, i.end)
-	if !i.spend(at - from) {
+	if end > i.end || depth > 0 || !i.spend(end-at) {
 		return "", 0, false
 	}
-	target = text[from:at]
-	if stop == '>' {
-		if at == i.end || text[at] != '>' {
-			return "", 0, false
-		}
-		at++
+
+	return i.close(text[at:end], end)
+}
+
+// width returns 2 if a character is a backslash that escapes the next one, or 1.
+func width(text string, at int) int {
+	if text[at] == '\\' && at+1 < len(text) && text[at+1] > ' ' {
+		return 2
 	}
 
-	return i.close(target, at)
+	return 1
 }
 
 // close returns the end of a link behind its target, which a title can follow.
 func (i *inline) close(target string, at int) (string, int, bool) {
 	text := i.text[:i.end]
 	from := at
-	at = skip(text, at, " \t\r")
-	if at < i.end && at > from && strings.IndexByte(`"'(`, text[at]) >= 0 {
+	if at = skip(text, at, " \t\r"); at < i.end && at > from && strings.IndexByte(`"'(`, text[at]) >= 0 {
 		closer := text[at]
 		if closer == '(' {
 			closer = ')'
 		}
-		for at++; at < i.end && text[at] != closer && text[at] != '\n'; at++ {
-			if text[at] == '\\' {
-				at++
-			}
-		}
-		if at < i.end && text[at] == '\n' {
-			return "", -1, false
+		for at++; at < i.end && text[at] != closer && text[at] != '\n'; {
+			at += width(text, at)
 		}
 		if !i.spend(at - from) {
 			return "", 0, false
 		}
-		at = skip(text, min(at+1, i.end), " \t\r")
+		if at < i.end && text[at] == closer {
+			at = skip(text, at+1, " \t\r")
+		}
 	}
 	switch {
-	case at >= i.end:
-		return "", 0, false
-	case text[at] == ')':
+	case at < i.end && text[at] == ')':
 		return target, at + 1, true
-	case text[at] == '\n':
+	case at < i.end && text[at] == '\n':
 		return "", -1, false
 	default:
 		return "", 0, false

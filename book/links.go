@@ -106,6 +106,23 @@ func (l *linkChecker) dead(chapter, target string) (format, argument string) {
 	if target == "" || target[0] == '#' || target[0] == '?' || strings.HasPrefix(target, "//") || hasScheme(target) {
 		return "", ""
 	}
+	l.resolve(chapter, target)
+	if l.leads() || !l.spend(256) {
+		return "", ""
+	}
+	resolved := string(l.path)
+	switch {
+	case l.pages[Page(resolved)] == resolved && l.has(resolved):
+		return "the link to \"%s\" leads nowhere, because the page of README.md is %s: link to that", path.Base(Page(resolved))
+	case l.has(resolved):
+		return "the link to \"%s\" leads nowhere, because %s is not in SUMMARY.md: add it there", resolved
+	default:
+		return "the link to \"%s\" leads nowhere: %s is not in the book", resolved
+	}
+}
+
+// resolve sets the path that a relative or absolute target of a chapter leads to.
+func (l *linkChecker) resolve(chapter, target string) {
 	if i := strings.IndexAny(target, "#?"); i >= 0 {
 		target = target[:i]
 	}
@@ -122,18 +139,6 @@ func (l *linkChecker) dead(chapter, target string) (format, argument string) {
 		l.path = append(l.path, path.Join("/", folder, target)[1:]...)
 	default:
 		l.path = append(append(l.path, folder...), target...)
-	}
-	if l.leads() || !l.spend(256) {
-		return "", ""
-	}
-	resolved := string(l.path)
-	switch {
-	case l.pages[Page(resolved)] == resolved && l.has(resolved):
-		return "the link to \"%s\" leads nowhere, because the page of README.md is %s: link to that", path.Base(Page(resolved))
-	case l.has(resolved):
-		return "the link to \"%s\" leads nowhere, because %s is not in SUMMARY.md: add it there", resolved
-	default:
-		return "the link to \"%s\" leads nowhere: %s is not in the book", resolved
 	}
 }
 

@@ -291,8 +291,18 @@ func (s *scanner) rule(line string) int {
 
 		return s.next
 	}
-	if line[0] == '+' || line[0] >= '0' && line[0] <= '9' || len(line) > maxRule {
+	if !isRule(line) {
 		return -1
+	}
+	s.flush(true)
+
+	return s.next
+}
+
+// isRule returns whether a line is a thematic break.
+func isRule(line string) bool {
+	if line[0] == '+' || line[0] >= '0' && line[0] <= '9' || len(line) > maxRule {
+		return false
 	}
 	n := 0
 	for i := range len(line) {
@@ -301,15 +311,11 @@ func (s *scanner) rule(line string) int {
 			n++
 		case ' ', '\t':
 		default:
-			return -1
+			return false
 		}
 	}
-	if n < 3 {
-		return -1
-	}
-	s.flush(true)
 
-	return s.next
+	return n >= 3
 }
 
 // item reads the first line of a list item whose marker has a width.

@@ -17,11 +17,14 @@ func TestParseSummary(t *testing.T) {
 	}{
 		"Lines": {
 			"Each chapter has its line, with any line ends.", "# S\r\n\r[P](p.md)\n\n- [A](a.md)\r  - [B](./b%20c.md)\n- [D]()\n\n[S](s.md)\n",
-			[]string{"3 p.md", "5 a.md", "6 ./b c.md", "7 ", "9 s.md"}, nil, "",
+			[]string{"3 p.md", "5 a.md", "6 ./b c.md", "7 ", "9 s.md"},
+			nil, "",
 		},
 		"Lost": {
 			"A second nested list replaces the first.", "- [A](a.md)\n  - [B](b.md)\n    - [C](c.md)\n  * [D](d.md) [E](e.md)\n",
-			[]string{"1 a.md", "4 d.md"}, []string{"2 b.md", "3 c.md", "4 e.md"}, "",
+			[]string{"1 a.md", "4 d.md"},
+			[]string{"2 b.md", "3 c.md", "4 e.md"},
+			"",
 		},
 		"CarriageReturns": {
 			"mdBook reads HTML up to a line feed.", "<!-- c -->\r\r- [A](a.md)\r", nil, nil,
