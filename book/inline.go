@@ -170,7 +170,7 @@ func (i *inline) spend(n int) bool {
 
 // tag returns the end of a tag, and emits its links if emit is true. The rules are
 // those of https://spec.commonmark.org/0.31.2/#raw-html.
-func (i *inline) tag(at int, emit bool) (int, bool) {
+func (i *inline) tag(at int, emit bool) (int, bool) { //nolint:cyclop // The cases of the grammar belong together.
 	text := i.text[:i.end]
 	p := at + 1
 	if strings.HasPrefix(text[p:], "/") {
@@ -250,7 +250,7 @@ func (i *inline) value(at int) (target string, end int, ok bool) {
 
 // bracket reads what ends with a closing bracket: a link, an image, a definition, or the
 // use of one.
-func (i *inline) bracket(at int) int {
+func (i *inline) bracket(at int) int { //nolint:cyclop // The cases of the grammar belong together.
 	if len(i.brackets) == 0 {
 		return at + run(i.text[:i.end], at)
 	}
@@ -330,7 +330,7 @@ func (i *inline) define(at, bracket int, label string) int {
 
 // destination returns the target of a link, and the end of the link. It must be on one
 // line: the end is -1 if it may be on another.
-func (i *inline) destination(at int) (target string, end int, ok bool) {
+func (i *inline) destination(at int) (target string, end int, ok bool) { //nolint:cyclop // The cases of the grammar belong together.
 	text := i.text[:i.end]
 	at = skip(text, at, " \t")
 	if strings.HasPrefix(text[at:], "<") {
@@ -373,7 +373,7 @@ func width(text string, at int) int {
 }
 
 // close returns the end of a link behind its target, which a title can follow.
-func (i *inline) close(target string, at int) (string, int, bool) {
+func (i *inline) close(target string, at int) (string, int, bool) { //nolint:cyclop // The cases of the grammar belong together.
 	text := i.text[:i.end]
 	from := at
 	if at = skip(text, at, " \t\r"); at < i.end && at > from && strings.IndexByte(`"'(`, text[at]) >= 0 {

@@ -12,7 +12,7 @@ func TestScanLimits(t *testing.T) {
 	repeat := strings.Repeat
 	cases := map[string]func(n int) string{
 		"32 lists":              func(n int) string { return repeat("- ", 31+n) + "[a](b)" },
-		"a rule of 1,024 bytes": func(n int) string { return repeat("- ", 510+n) + "--\n[a](b)" },
+		"a rule of 1,024 bytes": func(n int) string { return repeat("- ", 411+100*n) + "--\n[a](b)" },
 		"31 backticks":          func(n int) string { return "a " + repeat("`", 30+n) + " [a](b)" },
 		"32 brackets":           func(n int) string { return repeat("[", 31+n) + "](b)" },
 		"3 parentheses":         func(n int) string { return "[a](" + repeat("(b", 2+n) + repeat(")", 3+n) },

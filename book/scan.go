@@ -149,7 +149,7 @@ func (s *scanner) line(start int) int {
 
 // block reads a line from its first character on. left means that the line is not in the
 // list item of the line before.
-func (s *scanner) block(at, end, column int, left bool) int {
+func (s *scanner) block(at, end, column int, left bool) int { //nolint:cyclop // The cases of the grammar belong together.
 	if column-s.base() >= 4 {
 		if s.paragraph {
 			s.flush(false)

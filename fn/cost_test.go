@@ -199,9 +199,10 @@ func costOf(t *testing.T, message []byte, enough time.Duration) (time.Duration, 
 // TestExpensiveTexts checks the cost of a call for each of the texts. The limits have some
 // milliseconds and MiB in addition: quadratic work would take minutes, or gigabytes.
 func TestExpensiveTexts(t *testing.T) {
-	const more, moreMemory = 15 * time.Millisecond, 4 << 20
+	const more, moreMemory = 30 * time.Millisecond, 4 << 20
+	usual := calls(t, nil)
 	time, memory := map[string]time.Duration{}, map[string]int{}
-	for name, message := range calls(t, nil) {
+	for name, message := range usual {
 		time[name], memory[name] = costOf(t, message, 0)
 		t.Logf("ordinary, %s: %s, %d KiB", name, time[name], memory[name]>>10)
 	}
@@ -213,6 +214,11 @@ func TestExpensiveTexts(t *testing.T) {
 			}
 			most := mostTime*time[like] + more
 			took, bytes := costOf(t, message, most)
+			if took > most { // The machine may be slower than it was.
+				time[like], _ = costOf(t, usual[like], 0)
+				most = mostTime*time[like] + more
+				took, bytes = costOf(t, message, most)
+			}
 			if took > most || bytes > mostMemory*memory[like]+moreMemory {
 				t.Errorf("%s in the %s: a call takes %s and allocates %d KiB, and for an ordinary book %s and %d KiB",
 					name, where, took, bytes>>10, time[like], memory[like]>>10)
