@@ -158,7 +158,7 @@ func TestAttacks(t *testing.T) {
 			if took > most {
 				t.Errorf("%s in a %s takes %s, and an ordinary book %s", a.Name, part, took, usual)
 			}
-			if bytes > 2*allocated {
+			if bytes > 2*allocated+1<<20 { // All bytes, also those that are collected before others.
 				t.Errorf("%s in a %s allocates %d KiB, and an ordinary book %d KiB", a.Name, part, bytes>>10, allocated>>10)
 			}
 		}
