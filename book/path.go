@@ -99,36 +99,36 @@ func Key(name string) string {
 }
 
 // checkNames reports names that no book can have. The other checks ignore these files.
-func (b *book) checkNames() {
-	valid := make([]string, 0, len(b.names))
+func checkNames(x *index, r *report) {
+	valid := make([]string, 0, len(x.names))
 	keys := map[string]string{} // Names by key, of names that are not valid keys.
-	for i, name := range b.names {
+	for i, name := range x.names {
 		if err := ValidatePath(name); err != nil {
-			b.errors.addf("", 0, "file name \"%s\" %v", name, err)
+			r.errors.addf("", 0, "file name \"%s\" %v", name, err)
 			continue
 		}
-		if i > 0 && b.names[i-1] == name {
-			b.errors.addf("", 0, "two files are named \"%s\": remove one", name)
+		if i > 0 && x.names[i-1] == name {
+			r.errors.addf("", 0, "two files are named \"%s\": remove one", name)
 			continue
 		}
 		valid = append(valid, name)
 		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
-			if b.has(folder) {
-				b.errors.addf("", 0, "file \"%s\" is also the folder of \"%s\": rename one", folder, name)
+			if x.has(folder) {
+				r.errors.addf("", 0, "file \"%s\" is also the folder of \"%s\": rename one", folder, name)
 			}
 		}
-		if isKey(name) || b.files.Shared[name] {
+		if isKey(name) || x.Shared[name] {
 			continue
 		}
 		key := Key(name)
 		other, used := keys[key]
-		if b.has(key) && !b.files.Shared[key] {
+		if x.has(key) && !x.Shared[key] {
 			other, used = key, true
 		}
 		if used {
-			b.errors.addf("", 0, "files \"%s\" and \"%s\" have the same key in the ConfigMap, \"%s\": rename one", name, other, key)
+			r.errors.addf("", 0, "files \"%s\" and \"%s\" have the same key in the ConfigMap, \"%s\": rename one", name, other, key)
 		}
 		keys[key] = name
 	}
-	b.names = valid
+	x.names = valid
 }

@@ -122,7 +122,7 @@ func TestBookIsParsedOnce(t *testing.T) {
 	}{
 		"Complete":   {reason: "A book without problems", spec: map[string]any{"markdowns": parts("- [A](a.md)")}},
 		"Incomplete": {reason: "A book whose condition is repeated", spec: map[string]any{"markdowns": parts("- [B](b.md)")}},
-		"Generated":  {reason: "A book whose SUMMARY.md is generated", spec: map[string]any{"markdowns": parts(""), "summary": "Auto"}},
+		"Generated":  {reason: "A book whose SUMMARY.md is generated", spec: map[string]any{"markdowns": chapters(50), "summary": "Auto"}},
 		"Nested":     {reason: "A book with folders and binaries", spec: map[string]any{"markdowns": parts("- [A](a.md)"), "binaries": map[string]any{"img/a.png": "iVBORw0KGgo="}}},
 	}
 	for name, tc := range cases {
@@ -143,6 +143,15 @@ func TestBookIsParsedOnce(t *testing.T) {
 }
 
 // parts returns a book that takes much memory to parse.
+func chapters(n int) map[string]any {
+	files := map[string]any{}
+	for i := range n {
+		files[fmt.Sprintf("%d.md", i)] = "# *Title*\n\n[a](0.md)\n"
+	}
+
+	return files
+}
+
 func parts(summary string) map[string]any {
 	files := map[string]any{"a.md": strings.Repeat("*x* [a](b.md)\n\n", 5000), "b.md": "# *B*\n\n" + strings.Repeat("*x* [a](a.md) ", 1000)}
 	if summary != "" {

@@ -33,15 +33,14 @@ const (
 // a volume and serves it.
 //
 // A rollout adds pods before it removes others, so if mdBook cannot build a book, the old
-// pods keep serving. It adds all pods at once: one at a time, the rollout would take longer,
-// and the status of the Deployment would change three times as often. Each change is an
-// event for Crossplane's circuit breaker and a call.
+// pods keep serving. It adds all pods at once: one at a time, the rollout would take longer.
 func deployment(v view, o observed, book corev1.Volume) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: v.metadata(v.viewerName(), nil),
 		Spec: appsv1.DeploymentSpec{
-			Replicas: replicas(v, o),
+			Replicas:        replicas(v, o),
+			MinReadySeconds: minReadySeconds(v),
 			Strategy: appsv1.DeploymentStrategy{
 				Type: appsv1.RollingUpdateDeploymentStrategyType,
 				RollingUpdate: &appsv1.RollingUpdateDeployment{
@@ -70,6 +69,18 @@ func replicas(v view, o observed) *int32 {
 	}
 
 	return v.Spec.Replicas
+}
+
+// minReadySeconds returns how long a pod must be ready to be available. If there are several,
+// those that become ready in the same second become available together, and replace the old
+// pods together. Otherwise the status of the Deployment would change three times for each pod.
+// Each change is an event for Crossplane's circuit breaker, and a call.
+func minReadySeconds(v view) int32 {
+	if ptr.Deref(v.Spec.Replicas, 0) > 1 {
+		return 1
+	}
+
+	return 0
 }
 
 // listenAddress returns the address at which mdBook listens. By default it is IPv6 if

@@ -115,7 +115,10 @@ func TestGeneratedSummary(t *testing.T) {
 				lines = append(lines, "")
 			}
 		}
-		files.Markdowns["SUMMARY.md"] = strings.Join(lines, pick(r, "\n", "\n", "\n", "\r\n"))
+		files.Markdowns["SUMMARY.md"] = strings.Join(lines, pick(r, "\n", "\n", "\r\n", "\r"))
+		if problems, _ := book.Check(files); strings.Contains(problems.String(), "carriage returns alone") {
+			return // mdBook may serve a part of the book.
+		}
 		m.same(t, files)
 	})
 }

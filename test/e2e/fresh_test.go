@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
 // annotationRevision is set on the pods.
@@ -58,15 +59,19 @@ func Fresh(k *kit) {
 			return fmt.Errorf("there is none")
 		})
 	}
+	stale := map[string]error{}
 	for range 20 {
 		for _, name := range names {
 			for _, pod := range k.podsOf(name) {
 				if isReady(pod) && pod.Annotations[annotationRevision] != first[name] {
-					k.Fatalf("pod %s of the new revision is ready: its page has the new text: %v", pod.Name, k.pageHas(pod, pages[name], "revision-1") == nil)
+					stale[name] = fmt.Errorf("pod %s of the new revision is ready: %w", pod.Name, k.pageHas(pod, pages[name], "revision-1"))
 				}
 			}
 		}
 		time.Sleep(500 * time.Millisecond)
+	}
+	for _, err := range stale {
+		k.check(err)
 	}
 	k.check(equal("revision of the pods that mdBook serves", first["reloaded"], k.deployment("reloaded").Spec.Template.Annotations[annotationRevision]))
 
@@ -88,7 +93,7 @@ func Fresh(k *kit) {
 func Orphaned(k *kit) {
 	k.needsNode()
 	const name = "orphaned"
-	composition := k.composition("static", kind, ours(map[string]any{"server": map[string]any{}}))
+	composition := k.composition("static", kind, ours(map[string]any{"immutableConfigMaps": true}))
 	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-0")))
 	k.settle(name)
 	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-1"), image("localhost/"+controlplane.BrokenImage+":v1")))

@@ -129,7 +129,14 @@ func ManyInputs(k *kit) {
 		})
 	}
 	for _, name := range names {
-		k.rolledOut(name, 1)
+		k.eventually(name+": rolled out", func() error {
+			d, err := k.deployment(name)
+			if err != nil {
+				return err
+			}
+
+			return rolledOut(d)
+		})
 	}
 	begin := time.Now()
 	k.settle(names...)
@@ -156,21 +163,7 @@ func (k *kit) edit(name string, n int, every time.Duration, spec ...func(map[str
 // unless the MarkdownView is healthy soon afterwards.
 func (k *kit) settleSoon(name, revision string) {
 	k.Helper()
-	k.eventually("composed", func() error { return k.composed(name, revision) })
-	k.rolledOut(name, *k.children(name).deployment.Spec.Replicas)
-	for _, pod := range k.podsOf(name) {
-		if pod.DeletionTimestamp != nil || k.loopback == nil || !k.RealNode() {
-			continue
-		}
-		k.eventually("page of "+pod.Name, func() error {
-			page, err := httpGet(k.Context(), "http://"+pod.Status.PodIP+":3000/page.html")
-			if err != nil {
-				return err
-			}
-
-			return contains(page, revision)
-		})
-	}
+	k.eventually(name+": every pod serves "+revision, func() error { return k.serve(name, revision) })
 	begin := time.Now()
 	k.within(soon, name+": healthy soon after its pods", func() error {
 		v, err := k.view(name)
@@ -181,6 +174,32 @@ func (k *kit) settleSoon(name, revision string) {
 		return v.settled()
 	})
 	k.Logf("%s: healthy %s after its pods serve %s", name, time.Since(begin).Round(100*time.Millisecond), revision)
+}
+
+// serve returns an error unless the rollout of a text is complete and, on a real node, each
+// pod serves the text.
+func (k *kit) serve(name, revision string) error {
+	d, err := k.deployment(name)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(k.composed(name, revision), rolledOut(d)); err != nil || k.loopback == nil || !k.RealNode() {
+		return err
+	}
+	for _, pod := range k.podsOf(name) {
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		page, err := httpGet(k.Context(), "http://"+pod.Status.PodIP+":3000/page.html")
+		if err != nil {
+			return err
+		}
+		if err := contains(page, revision); err != nil {
+			return err
+		}
+	}
+
+	return nil
 }
 
 // composed returns an error unless the ConfigMap of a MarkdownView has a text.
@@ -222,18 +241,11 @@ func (k *kit) newestRevision(composition string, n int64) string {
 	return newest
 }
 
-// rolledOut waits until n pods of a MarkdownView are those of the current Deployment and
-// available, and there are no others.
-func (k *kit) rolledOut(name string, n int32) {
-	k.Helper()
-	k.eventually(name+": rolled out", func() error {
-		d, err := k.deployment(name)
-		if err != nil {
-			return err
-		}
-		s := d.Status
+// rolledOut returns an error unless all pods of a Deployment run its current spec and are
+// available.
+func rolledOut(d *appsv1.Deployment) error {
+	n, s := *d.Spec.Replicas, d.Status
 
-		return errors.Join(equal("observed generation", d.Generation, s.ObservedGeneration),
-			equal("pods, updated pods, available pods", []int32{n, n, n}, []int32{s.Replicas, s.UpdatedReplicas, s.AvailableReplicas}))
-	})
+	return errors.Join(equal("observed generation", d.Generation, s.ObservedGeneration),
+		equal("pods, updated pods, available pods", []int32{n, n, n}, []int32{s.Replicas, s.UpdatedReplicas, s.AvailableReplicas}))
 }

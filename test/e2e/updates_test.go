@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,24 +18,34 @@ import (
 // Updates checks how many updates of a MarkdownView and its composed resources a change of
 // the text causes. Crossplane's circuit breaker allows 50 at once, and one every two
 // seconds.
+//
+// The test makes up to three changes. A call that begins before the cache of Crossplane has
+// what the last call wrote writes the old conditions, and then the new ones again: two
+// updates that the function cannot avoid. Ready is then the old one for some milliseconds.
 func Updates(k *kit) {
 	most := map[string]int{"one": 14, "two": 16, "five": 24}
 	spec := map[string]func(map[string]any){"one": replicas(1), "two": replicas(2), "five": replicas(5)}
-	for _, name := range sorted(most) {
+	names := sorted(most)
+	for _, name := range names {
 		k.apply(book(name, spec[name]))
 	}
-	k.settle(sorted(most)...)
+	k.settle(names...)
 	k.calm()
 	log := k.recordUpdates()
-	for _, name := range sorted(most) {
-		k.apply(book(name, spec[name], file("page.md", "# Changed\n")))
-		k.settle(name)
-		k.calm()
-		got := log.of(name)
-		k.Logf("%s replicas: %d updates\n%s", name, len(got), strings.Join(got, "\n"))
-		if len(got) > most[name] {
-			k.Errorf("%s replicas: %d updates, want at most %d:\n%s", name, len(got), most[name], strings.Join(got, "\n"))
-		}
+	for attempt := range 3 {
+		names = slices.DeleteFunc(names, func(name string) bool {
+			log.reset(name)
+			k.apply(book(name, spec[name], file("page.md", fmt.Sprintf("# Changed %d\n", attempt))))
+			k.settle(name)
+			k.calm()
+			got := log.of(name)
+			k.Logf("%s replicas: %d updates:\n%s", name, len(got), strings.Join(got, "\n"))
+
+			return len(got) <= most[name]
+		})
+	}
+	for _, name := range names {
+		k.Errorf("%s replicas: more than %d updates in each attempt", name, most[name])
 	}
 }
 
@@ -45,6 +54,13 @@ type updates struct {
 	mu   sync.Mutex
 	all  map[string][]string
 	last map[string]map[string]any
+}
+
+// reset removes the updates of a MarkdownView.
+func (u *updates) reset(name string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.all, name)
 }
 
 // of returns the kind and the changed fields of each update of a MarkdownView and its
@@ -90,8 +106,11 @@ func (u *updates) add(event watch.EventType, o *unstructured.Unstructured) {
 	key := o.GetKind() + " " + o.GetName()
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if event == watch.Modified {
-		u.all[name] = append(u.all[name], fmt.Sprintf("%s %s: %s", time.Now().Format("05.000"), o.GetKind(), strings.Join(changedFields("", u.last[key], o.Object), ", ")))
+	changed := strings.Join(changedFields("", u.last[key], o.Object), ", ")
+	// Kubernetes 1.35 and later count the old pods, one by one, until they have ended.
+	terminating := strings.HasPrefix(changed, "status.terminatingReplicas") && !strings.Contains(changed, ", ")
+	if event == watch.Modified && !terminating {
+		u.all[name] = append(u.all[name], o.GetKind()+": "+changed)
 	}
 	u.last[key] = o.Object
 }
@@ -110,7 +129,7 @@ func changedFields(at string, before, after any) []string {
 	}
 	var changed []string
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(sorted(a), sorted(b)...)))) {
-		if reflect.DeepEqual(b[name], a[name]) || slices.Contains([]string{"resourceVersion", "managedFields"}, name) {
+		if reflect.DeepEqual(b[name], a[name]) || slices.Contains([]string{"resourceVersion", "managedFields", "lastTransitionTime", "lastUpdateTime", "message"}, name) {
 			continue
 		}
 		changed = append(changed, changedFields(at+"."+name, b[name], a[name])...)

@@ -2,7 +2,10 @@ package book
 
 import (
 	"flag"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,4 +89,51 @@ func TestCheck(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
+}
+
+// FuzzCheck checks books with a random SUMMARY.md and a random chapter: Check returns a
+// result of limited size, and a second call returns the same result.
+func FuzzCheck(f *testing.F) {
+	for _, c := range cases(f) {
+		files := c.files()
+		f.Add(files.Markdowns[summaryName], strings.Join(slices.Sorted(maps.Keys(files.Markdowns)), "\n"), files.Markdowns["a.md"])
+	}
+	f.Fuzz(func(t *testing.T, summary, names, text string) {
+		files := Files{Markdowns: map[string]string{}}
+		for i, name := range strings.Split(names, "\n") {
+			if i%5 == 4 {
+				files.Binaries = append(files.Binaries, name)
+			} else {
+				files.Markdowns[name] = text
+			}
+		}
+		files.Markdowns[summaryName] = summary
+		errors, warnings := Check(files)
+		again, warningsAgain := Check(files)
+		if errors.String() != again.String() || warnings.String() != warningsAgain.String() {
+			t.Errorf("two results for one book:\n%s\n%s\n%s\n%s", errors, again, warnings, warningsAgain)
+		}
+		for _, problems := range []Problems{errors, warnings} {
+			if len(problems.First) > maxProblems {
+				t.Errorf("want at most 20 problems, got %d", len(problems.First))
+			}
+			for _, line := range problems.Lines() {
+				if strings.ContainsAny(line, "\n\r\x00") || len(line) > 2000 {
+					t.Errorf("want one readable line, got %q", line)
+				}
+			}
+		}
+		if len(errors.First) > 0 {
+			return
+		}
+		chapters := Chapters(files)
+		if len(chapters) == 0 {
+			t.Error("a book without a chapter is accepted")
+		}
+		for _, name := range chapters {
+			if _, ok := files.Markdowns[name]; !ok {
+				t.Errorf("chapter %q is not in the book", name)
+			}
+		}
+	})
 }

@@ -2,8 +2,54 @@ package book
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
+
+// summaryName is the file that lists the chapters.
+const summaryName = "SUMMARY.md"
+
+// Files are the files of a book, by their path relative to the folder of SUMMARY.md.
+type Files struct {
+	// Markdowns are the contents of the text files, by name. They need not be Markdown.
+	Markdowns map[string]string
+	// Binaries are the names of the other files.
+	Binaries []string
+	// Shared has the names of the files that are in other ConfigMaps, so their keys
+	// cannot conflict with those of the rest.
+	Shared map[string]bool
+}
+
+// An index finds the files of a book by name.
+type index struct {
+	Files
+
+	names    []string // The names of all files, sorted.
+	binaries map[string]bool
+}
+
+func newIndex(files Files) *index {
+	x := &index{
+		Files:    files,
+		names:    make([]string, 0, len(files.Markdowns)+len(files.Binaries)),
+		binaries: make(map[string]bool, len(files.Binaries)),
+	}
+	for name := range files.Markdowns {
+		x.names = append(x.names, name)
+	}
+	for _, name := range files.Binaries {
+		x.names = append(x.names, name)
+		x.binaries[name] = true
+	}
+	slices.Sort(x.names)
+
+	return x
+}
+
+func (x *index) has(name string) bool {
+	_, ok := x.Markdowns[name]
+	return ok || x.binaries[name]
+}
 
 const (
 	// maxCandidates is how many names a name is compared with. More would be slow.
@@ -14,10 +60,13 @@ const (
 
 // nearest returns the text file whose name is most similar to a name, or an empty
 // string if none is similar.
-func (b *book) nearest(name string) string {
+func (x *index) nearest(name string) string {
+	if _, ok := x.Markdowns[name+".md"]; ok {
+		return name + ".md"
+	}
 	best, bestCost := "", 3
-	for _, candidate := range b.names[:min(len(b.names), maxCandidates)] {
-		if b.binaries[candidate] || candidate == name {
+	for _, candidate := range x.names[:min(len(x.names), maxCandidates)] {
+		if x.binaries[candidate] || candidate == name {
 			continue
 		}
 		cost := bestCost

@@ -1,0 +1,87 @@
+package book
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestLinks checks the warnings about the links of a chapter. More cases are in
+// testdata/cases.yaml.
+func TestLinks(t *testing.T) {
+	cases := map[string]struct {
+		reason, text string
+		want         []string
+	}{
+		"Served": {
+			"Pages, copies and files of mdBook are served.",
+			"[a](a.md) [b](../b.md) [c](../b.html#x) [d](../img/logo.svg?x) [e](/b.html) [f](%62.md) [g](../toc.js) [i](../x/a.md) [j](<>)", nil,
+		},
+		"Dead": {
+			"Links that lead nowhere are reported with their line.", "[a](c.md)\n\n![b](../img/d.png)\n<img src='e&amp;f.png'>",
+			[]string{
+				`x/a.md line 1: the link to "c.md" leads nowhere: x/c.md is not in the book`,
+				`x/a.md line 3: the link to "../img/d.png" leads nowhere: img/d.png is not in the book`,
+				`x/a.md line 4: the link to "e&f.png" leads nowhere: x/e&f.png is not in the book`,
+			},
+		},
+		"Definitions": {
+			"The use of a dead definition is reported, the first definition counts, and order is that of the text.",
+			"[a][x]\n[b](c.md)\n[Y]\n\n[x]: d.md\n[x]: b.md\n[y  Z]: e.md\n[y]: f.md\n",
+			[]string{
+				`x/a.md line 1: the link to "d.md" leads nowhere: x/d.md is not in the book`,
+				`x/a.md line 2: the link to "c.md" leads nowhere: x/c.md is not in the book`,
+				`x/a.md line 3: the link to "f.md" leads nowhere: x/f.md is not in the book`,
+			},
+		},
+		"UnusedDefinition":   {"A definition that nothing uses is no link.", "[x]: d.md\n", nil},
+		"SecondDefinition":   {"The first definition counts.", "[a][x]\n\n[x]: b.md\n[x]: d.md\n", []string{`x/a.md line 1: the link to "b.md" leads nowhere: x/b.md is not in the book`}},
+		"ManyDefinitions":    {"Only the first 1,000 definitions are checked.", "[1001] [1000]\n\n" + definitions(1001), []string{`x/a.md line 1: the link to "1000" leads nowhere: x/1000 is not in the book`}},
+		"ManyLinks":          {"The work of ordinary links is not limited.", strings.Repeat("[a link](../b.md)\n", 10_000) + "[a](c.md)", []string{`x/a.md line 10001: the link to "c.md" leads nowhere: x/c.md is not in the book`}},
+		"TooManyLinks":       {"Links that are too many for their text are not checked.", strings.Repeat("[](b)", 40_000), nil},
+		"FrontMatter":        {"mdBook shows front matter.", "---\na: b\n---\n", []string{"x/a.md line 1: mdBook shows the front matter on the page: remove lines 1 to 3"}},
+		"Included":           {"An included file needs no page.", "{{#include ../c.md}}", nil},
+		"IncludedElsewhere":  {"An absolute path is not in the book.", "{{#include /b.md}}", []string{`x/a.md line 1: the included file "/b.md" is not in the book: /b.md is missing`}},
+		"IncludedAndMissing": {"The line is that of the name.", "a\n{{#include\nd.md}}", []string{`x/a.md line 3: the included file "d.md" is not in the book: x/d.md is missing`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			files := Files{
+				Markdowns: map[string]string{summaryName: "- [A](x/a.md)\n- [B](b.md)\n", "x/a.md": tc.text, "b.md": ""},
+				Binaries:  []string{"img/logo.svg"},
+			}
+			if strings.Contains(tc.text, "%62.md") {
+				files.Markdowns["x/b.md"] = ""
+				files.Markdowns[summaryName] += "- [X](x/b.md)\n"
+			}
+			if strings.Contains(tc.text, "c.md}}") {
+				files.Markdowns["c.md"] = ""
+			}
+			errors, warnings := Check(files)
+			if len(errors.First) > 0 {
+				t.Fatal(errors)
+			}
+			if name == "TooManyLinks" {
+				if n := len(warnings.First) + warnings.More; n < 1000 || n > 20_000 {
+					t.Errorf("%s\nwant between 1000 and 20,000 warnings, got %d", tc.reason, n)
+				}
+
+				return
+			}
+			if diff := cmp.Diff(tc.want, warnings.Lines()); diff != "" {
+				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func definitions(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, "[%d]: %d\n", i+1, i+1)
+	}
+
+	return out.String()
+}

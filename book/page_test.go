@@ -1,0 +1,23 @@
+package book
+
+import "testing"
+
+func TestPage(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.md": "a.html", "x/a.txt": "x/a.html", "a": "a.html", "README.md": "index.html", "x/readme": "x/index.html", ".md": ".md.html", "a.b.md": "a.b.html", "a.html": "a.html",
+	} {
+		if got := Page(name); got != want {
+			t.Errorf("Page(%q): want %q, got %q", name, want, got)
+		}
+	}
+}
+
+func TestHasScheme(t *testing.T) {
+	for target, want := range map[string]bool{
+		"https://e.com": true, "mailto:a@b.c": true, "a+b-c.1:x": true, "a/b:c": false, "1:a": false, ":a": false, "a": false, "": false,
+	} {
+		if got := hasScheme(target); got != want {
+			t.Errorf("hasScheme(%q): want %t, got %t", target, want, got)
+		}
+	}
+}

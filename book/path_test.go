@@ -1,0 +1,131 @@
+package book
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestValidatePath(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		name   string
+		want   string
+	}{
+		"Plain":          {"A file next to SUMMARY.md.", "a.md", ""},
+		"Nested":         {"A name can have folders.", "guide/intro.md", ""},
+		"Japanese":       {"A name can be in any language.", "第一章/はじめに.md", ""},
+		"Space":          {"A name can have spaces.", "a b.md", ""},
+		"DotsInside":     {"Dots are allowed if they are not a whole segment.", "a/..b/c...md", ""},
+		"Hidden":         {"A segment can begin with a dot.", ".a/.b", ""},
+		"LongestSegment": {"NAME_MAX is 255.", strings.Repeat("a", 255), ""},
+		"Deepest":        {"A name can have 31 folders.", strings.Repeat("a/", 31) + "b", ""},
+		"Empty":          {"A file must have a name.", "", "must not be empty"},
+		"Absolute":       {"Kubernetes rejects it.", "/etc/passwd", `must be relative: remove the leading "/"`},
+		"Parent":         {"Kubernetes rejects it.", "../a.md", `must not begin with ".."`},
+		"ParentInside":   {"Kubernetes rejects it.", "a/../b.md", `must not contain ".." as the name of a folder or file`},
+		"TwoDotsFirst":   {"Kubernetes reserves names such as ..data.", "..data", `must not begin with ".."`},
+		"Dot":            {"The name is that of the folder itself.", ".", `must not contain "." as the name of a folder or file`},
+		"DotInside":      {"Two names would be one file.", "a/./b.md", `must not contain "." as the name of a folder or file`},
+		"TwoSlashes":     {"Two names would be one file.", "a//b.md", `must not contain "//"`},
+		"TrailingSlash":  {"The name is that of a folder.", "a/", `must be the name of a file: remove the trailing "/"`},
+		"Backslash":      {"A backslash is part of the name on Linux, and not a separator.", `a\b.md`, `must not contain a backslash: write "/" between folders`},
+		"Newline":        {"A newline is a control character.", "a\nb.md", "must not contain control characters"},
+		"Nul":            {"Linux does not support NUL in names.", "a\x00.md", "must not contain control characters"},
+		"C1":             {"U+0080 to U+009F are control characters too.", "a\u0085.md", "must not contain control characters"},
+		"NoCharacter":    {"YAML does not support the character.", "a\uffff.md", "must not contain control characters"},
+		"NotUTF8":        {"JSON does not support the bytes.", "a\xff.md", "must be valid UTF-8"},
+		"LongSegment":    {"NAME_MAX is 255.", "a/" + strings.Repeat("a", 256), "must not contain a folder or file name longer than 255 bytes"},
+		"Long":           {"PATH_MAX includes the folder of the volume.", strings.Repeat("a/", 600) + "b", "must be at most 1024 bytes long"},
+		"Deep":           {"mdBook would nest lists as deep as folders.", strings.Repeat("a/", 32) + "b", "must be at most 31 folders deep"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if err := ValidatePath(tc.name); err != nil {
+				got = err.Error()
+			}
+			if got != tc.want {
+				t.Errorf("%s\nwant %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+// TestKey checks that keys never change: they are part of the API.
+func TestKey(t *testing.T) {
+	cases := map[string]string{
+		"a.md":                   "a.md",
+		".hidden":                ".hidden",
+		"A_b-c.1":                "A_b-c.1",
+		strings.Repeat("a", 253): strings.Repeat("a", 253),
+		"guide/intro.md":         "guide_intro.md-f5e30844a0a461111eb1",
+		"a b.md":                 "a_b.md-10ad72d813cafad8a8fd",
+		"第一章/はじめに.md":            "_.md-457e0690ef8aa1ab6d95",
+		"img/logo.svg":           "img_logo.svg-91133bada76342f1fd03",
+		"..a":                    "a-f76a4defb3e93d15c9ff",
+		strings.Repeat("a", 254): strings.Repeat("a", 232) + "-136496c2a16a22b58bbd",
+	}
+	for name, want := range cases {
+		if got := Key(name); got != want {
+			t.Errorf("Key(%q): want %q, got %q", name, want, got)
+		}
+	}
+}
+
+func TestCheckNames(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		names  []string
+		want   string
+	}{
+		"Invalid": {
+			reason: "An invalid name is an error.",
+			names:  []string{"a.md", "/b.md"},
+			want:   `file name "/b.md" must be relative: remove the leading "/"`,
+		},
+		"Folder": {
+			reason: "A volume cannot have a file and a folder with the same name.",
+			names:  []string{"a.md", "x", "x/y/z.txt"},
+			want:   `file "x" is also the folder of "x/y/z.txt": rename one`,
+		},
+		"Key": {
+			reason: "A file whose name is the key of another file would replace it.",
+			names:  []string{"a.md", "guide/intro.txt", Key("guide/intro.txt")},
+			want:   `files "guide/intro.txt" and "` + Key("guide/intro.txt") + `" have the same key in the ConfigMap, "` + Key("guide/intro.txt") + `": rename one`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			files := Files{Markdowns: map[string]string{summaryName: "- [A](a.md)"}}
+			for _, name := range tc.names {
+				files.Markdowns[name] = ""
+			}
+			errors, _ := Check(files)
+			if got := errors.String(); got != tc.want {
+				t.Errorf("%s\nwant %s\ngot  %s", tc.reason, tc.want, got)
+			}
+		})
+	}
+	t.Run("Twice", func(t *testing.T) {
+		errors, _ := Check(Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": ""}, Binaries: []string{"a.md"}})
+		if got, want := errors.String(), `two files are named "a.md": remove one`; got != want {
+			t.Errorf("Two files cannot have the same name.\nwant %s\ngot  %s", want, got)
+		}
+	})
+}
+
+// FuzzKey checks that two files never have the same key.
+func FuzzKey(f *testing.F) {
+	f.Add("guide/intro.md", "guide_intro.md")
+	f.Add("a b", "a/b")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, name := range []string{a, b} {
+			if key := Key(name); ValidatePath(name) == nil && (!isKey(key)) {
+				t.Errorf("Key(%q): want a valid key, got %q", name, key)
+			}
+		}
+		if a != b && Key(a) == Key(b) {
+			t.Errorf("%q and %q both have the key %q", a, b, Key(a))
+		}
+	})
+}
