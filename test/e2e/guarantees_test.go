@@ -62,6 +62,8 @@ func TestGuarantees(t *testing.T) {
 			Browser,
 			Terminating,
 			FunctionPods,
+			Explained,
+			OwnPrograms,
 		} {
 			t.Run(nameOf(test), func(t *testing.T) {
 				t.Parallel()
