@@ -64,6 +64,7 @@ func TestGuarantees(t *testing.T) {
 			FunctionPods,
 			Explained,
 			OwnPrograms,
+			Policy,
 		} {
 			t.Run(nameOf(test), func(t *testing.T) {
 				t.Parallel()
