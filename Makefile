@@ -257,6 +257,7 @@ xpkg: $(FUNCTION_PACKAGES) $(CONFIGURATION_PACKAGE) ## Build the packages and th
 $(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/regctl FORCE
 	@mkdir -p $(DIST)/linux-$*
 	@$(STEP) $(@F) sh -exc 'new=$$(mktemp -d $(DIST)/linux-$*/new.XXXXXX); trap "rm -r $$new" EXIT; \
+	mkdir $$new/examples; cp example/platform/composition.yaml example/platform/xr.yaml $$new/examples; \
 	$(MAKE) --no-print-directory runtime GOARCH=$* OUT=$$new/function-markdownview; \
 	chmod 0555 $$new/function-markdownview; \
 	tar -c -f $$new/layer.tar $(TAR_ROOT) --numeric-owner -C $$new function-markdownview; \
@@ -269,7 +270,7 @@ $(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-g
 		--label $(call metadata,licenses)=Apache-2.0; \
 	$(BIN)/regctl image export --name function-markdownview:$* ocidir://$$new/image:runtime $$new/runtime.tar; \
 	$(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -version $(VERSION) -output $$new/sbom.json $$new/function-markdownview; \
-	$(BIN)/crossplane xpkg build --package-root=package/function --examples-root=example/platform --embed-runtime-image-tarball=$$new/runtime.tar -o $$new/function.xpkg; \
+	$(BIN)/crossplane xpkg build --package-root=package/function --examples-root=$$new/examples --embed-runtime-image-tarball=$$new/runtime.tar -o $$new/function.xpkg; \
 	mv -f $$new/function-markdownview $$new/runtime.tar $(DIST)/linux-$*; \
 	mv $$new/sbom.json $(@:.xpkg=.cdx.json); \
 	mv $$new/function.xpkg $@'
