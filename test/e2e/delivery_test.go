@@ -123,7 +123,7 @@ func Uninterrupted(k *kit) {
 		k.eventually("a page of the new text", func() error { return r.has(revision) })
 	}
 
-	apply("revision-11", replicas(2), image("localhost/"+controlplane.BrokenImage+":v1"))
+	apply("revision-11", replicas(2), image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage))
 	stuck := func(v *markdownView) error {
 		return errors.Join(v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded"), equal("ready pods", int32(2), v.Status.ReadyReplicas))
 	}
