@@ -33,10 +33,16 @@ NODE_PARTS := containerd containerd-shim-runc-v2 coredns kubelet kube-proxy kube
 
 # With an existing cluster (E2E_KUBECONFIG), the binaries of a control plane are not
 # needed. test/readme.sh does not run there: it needs the control plane of "make up".
-CONTROL_PLANE := $(addprefix $(BIN)/,crossplane kubectl $(if $(E2E_KUBECONFIG),,crossplane-core etcd kube-apiserver kube-controller-manager \
+CONTROL_PLANE := $(addprefix $(BIN)/,crossplane cyclonedx-gomod regctl release kubectl $(if $(E2E_KUBECONFIG),,crossplane-core etcd kube-apiserver kube-controller-manager \
 	$(if $(filter real,$(NODE)),$(NODE_PARTS)))) \
 	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
 E2E_TOOLS := $(addprefix $(BIN)/,function-auto-ready kube-state-metrics $(if $(filter real,$(NODE)),chromium-trixie prometheus-trixie))
+
+# The first build takes minutes. STEP prints what it builds, such as "[7/14] kube-apiserver",
+# and writes the output of the command to .run/build.
+STEP := $(CURDIR)/test/step.sh
+up: export NEED := $(CONTROL_PLANE) $(BIN)/controlplane
+e2e: export NEED := $(CONTROL_PLANE) $(E2E_TOOLS) $(BIN)/function-fixture $(BIN)/samples
 
 .PHONY: help
 help: ## Show the targets.
@@ -54,7 +60,7 @@ render: build $(CROSSPLANE) $(BIN)/crossplane-core ## Render the examples, and f
 
 .PHONY: up
 up: $(CONTROL_PLANE) ## Start a cluster with Crossplane and the function. NODE=simulated simulates pods.
-	@cd test/e2e && go build -o $(BIN)/controlplane ./cmd/controlplane
+	@$(STEP) controlplane go -C test/e2e build -o $(BIN)/controlplane ./cmd/controlplane
 	@$(BIN)/controlplane up .
 
 .PHONY: down
@@ -138,7 +144,7 @@ e2e
 endef
 export STEPS
 
-TOOLS := $(filter $(BIN)/%,$(CONTROL_PLANE)) $(E2E_TOOLS) $(addprefix $(BIN)/,actionlint benchstat controller-gen cyclonedx-gomod golangci-lint regctl release)
+TOOLS := $(filter $(BIN)/%,$(CONTROL_PLANE)) $(E2E_TOOLS) $(addprefix $(BIN)/,actionlint benchstat controller-gen golangci-lint)
 KUBERNETES_TOOLS := $(filter $(addprefix $(BIN)/,containerd% coredns etcd kube%),$(TOOLS))
 
 # Everything is built with the Go release of the packages, so each package is compiled
@@ -146,6 +152,7 @@ KUBERNETES_TOOLS := $(filter $(addprefix $(BIN)/,containerd% coredns etcd kube%)
 # They are of different modules: two of the same one would compile the same packages.
 .PHONY: ci
 ci: export GOTOOLCHAIN := $(RELEASE_GO)
+ci: export NEED := $(TOOLS)
 ci: ## Run all checks that must pass before a change is merged.
 	@printf '%s\n' '$(KUBERNETES_TOOLS)' '$(filter-out $(KUBERNETES_TOOLS),$(TOOLS))' | xargs -P2 -L1 $(MAKE) --no-print-directory
 	@set -e; echo "$$STEPS" | while read -r step; do \
@@ -165,7 +172,7 @@ steps:
 # so the required field markdowns is added.
 .PHONY: test-admission
 test-admission: $(BIN)/crossplane ## Test that Kubernetes and Crossplane accept MarkdownViews, pods, packages and examples, and reject errors.
-	find package example -name '*.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -not -path 'example/rendered/*' -not -path 'example/production/monitoring.yaml' -exec test/validate.sh {} +
+	find package example -name '*.yaml' -not -name kustomization.yaml -not -path 'example/production/monitoring.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -not -path 'example/rendered/*' -exec test/validate.sh {} +
 	set -e; for file in example/rendered/*.yaml; do \
 		awk '/^---$$/ { n++ } { print } n == 1 && /^spec:$$/ { print "  markdowns: {SUMMARY.md: \"\"}" }' $$file | test/validate.sh -; \
 	done
@@ -191,8 +198,8 @@ TIMEOUT ?= 25m
 
 .PHONY: e2e
 e2e: $(CONTROL_PLANE) $(E2E_TOOLS) ## Run the end-to-end tests and the commands of the README. RUN=Create runs one test, NODE=simulated simulates pods.
-	cd test/e2e && go build -o $(BIN)/function-fixture ./cmd/fixture
-	go build -o $(BIN)/samples ./test/sample/write
+	@$(STEP) function-fixture go -C test/e2e build -o $(BIN)/function-fixture ./cmd/fixture
+	@$(STEP) samples go build -o $(BIN)/samples ./test/sample/write
 	cd test/e2e && go test -count=1 -timeout $(TIMEOUT) -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
 	$(if $(RUN)$(E2E_KUBECONFIG),,test/readme.sh)
 
@@ -249,30 +256,31 @@ xpkg: $(FUNCTION_PACKAGES) $(CONFIGURATION_PACKAGE) ## Build the packages and th
 # A file is moved to its place when it is complete: two runs of make do not conflict.
 $(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/regctl FORCE
 	@mkdir -p $(DIST)/linux-$*
-	@set -e; new=$$(mktemp -d $(DIST)/linux-$*/new.XXXXXX); trap "rm -r $$new" EXIT; set -x; \
+	@$(STEP) $(@F) sh -exc 'new=$$(mktemp -d $(DIST)/linux-$*/new.XXXXXX); trap "rm -r $$new" EXIT; \
+	mkdir $$new/examples; cp example/platform/composition.yaml example/platform/xr.yaml $$new/examples; \
 	$(MAKE) --no-print-directory runtime GOARCH=$* OUT=$$new/function-markdownview; \
 	chmod 0555 $$new/function-markdownview; \
 	tar -c -f $$new/layer.tar $(TAR_ROOT) --numeric-owner -C $$new function-markdownview; \
 	$(BIN)/regctl image create --platform linux/$* ocidir://$$new/image:empty; \
 	$(BIN)/regctl image mod ocidir://$$new/image:empty --create runtime --layer-add tar=$$new/layer.tar --time set=1970-01-01T00:00:00Z \
-		--config-entrypoint '["/function-markdownview"]' --user 65532:65532 --expose-add 9443/tcp --expose-add 8080/tcp \
+		--config-entrypoint "[\"/function-markdownview\"]" --user 65532:65532 --expose-add 9443/tcp --expose-add 8080/tcp \
 		--label $(call metadata,title)=function-markdownview \
-		--label $(call metadata,description)='$(FUNCTION_DESCRIPTION)' \
+		--label $(call metadata,description)="$(FUNCTION_DESCRIPTION)" \
 		--label $(call metadata,source)=$(SOURCE) \
 		--label $(call metadata,licenses)=Apache-2.0; \
 	$(BIN)/regctl image export --name function-markdownview:$* ocidir://$$new/image:runtime $$new/runtime.tar; \
 	$(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -version $(VERSION) -output $$new/sbom.json $$new/function-markdownview; \
-	$(BIN)/crossplane xpkg build --package-root=package/function --examples-root=example/platform --embed-runtime-image-tarball=$$new/runtime.tar -o $$new/function.xpkg; \
+	$(BIN)/crossplane xpkg build --package-root=package/function --examples-root=$$new/examples --embed-runtime-image-tarball=$$new/runtime.tar -o $$new/function.xpkg; \
 	mv -f $$new/function-markdownview $$new/runtime.tar $(DIST)/linux-$*; \
 	mv $$new/sbom.json $(@:.xpkg=.cdx.json); \
-	mv $$new/function.xpkg $@
+	mv $$new/function.xpkg $@'
 
 $(CONFIGURATION_PACKAGE): $(BIN)/crossplane $(BIN)/release FORCE
 	@mkdir -p $(DIST)
-	@set -e; new=$$(mktemp -d $(DIST)/new.XXXXXX); trap "rm -r $$new" EXIT; mkdir $$new/examples; cp example/xr.yaml $$new/examples; set -x; \
+	@$(STEP) $(@F) sh -exc 'new=$$(mktemp -d $(DIST)/new.XXXXXX); trap "rm -r $$new" EXIT; mkdir $$new/examples; cp example/xr.yaml $$new/examples; \
 	$(BIN)/release --registry=$(PULL_REGISTRY) --version=$(VERSION) package/configuration $$new/package; \
 	$(BIN)/crossplane xpkg build --package-root=$$new/package --examples-root=$$new/examples -o $$new/configuration.xpkg; \
-	mv $$new/configuration.xpkg $@
+	mv $$new/configuration.xpkg $@'
 
 .PHONY: FORCE
 FORCE:
@@ -308,7 +316,7 @@ push: xpkg $(BIN)/regctl ## Push both packages and the SBOMs to REGISTRY, with t
 	$(call digest,configuration-markdownview)
 
 $(BIN)/release: $(wildcard release/*.go) release/go.mod release/go.sum
-	cd release && go build -ldflags '-s -w' -o $(BIN)/release .
+	@$(STEP) release go -C release build -ldflags '-s -w' -o $(BIN)/release .
 
 # Tools. A binary is rebuilt when its module changes.
 
@@ -328,7 +336,7 @@ $(BIN)/crossplane $(BIN)/regctl: export GOTOOLCHAIN := $(RELEASE_GO)
 # containerd, which needs a C compiler.
 define tool
 $(BIN)/$(2): test/tools/$(1)/go.mod test/tools/$(1)/go.sum
-	cd test/tools/$(1) && $(LARGE_HEAP) go build -tags no_btrfs -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
+	@$(LARGE_HEAP) $(STEP) $(2) go -C test/tools/$(1) build -tags no_btrfs -ldflags '$$(TOOL_LDFLAGS)' -o $(BIN)/$(2) $(3)
 endef
 
 $(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint))
@@ -356,15 +364,15 @@ $(eval $(call tool,kubernetes,coredns,./coredns))
 $(BIN)/coredns: test/tools/kubernetes/coredns/main.go
 
 $(BIN)/debian: test/e2e/debian.sh
-	test/e2e/debian.sh $@
+	@$(STEP) $(@F) test/e2e/debian.sh $@
 	@touch $@
 
 $(BIN)/mdbook-trixie:
-	test/debian.sh trixie mdbook
+	@$(STEP) $(@F) test/debian.sh trixie mdbook
 
 # The fonts are for pages in Latin and Japanese script.
 $(BIN)/chromium-trixie:
-	test/debian.sh trixie chromium fonts-dejavu-core fonts-vlgothic
+	@$(STEP) $(@F) test/debian.sh trixie chromium fonts-dejavu-core fonts-vlgothic
 
 $(BIN)/prometheus-trixie:
-	test/debian.sh trixie prometheus
+	@$(STEP) $(@F) test/debian.sh trixie prometheus

@@ -315,7 +315,7 @@ func troubled(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	out := map[string]*fnv1.RunFunctionRequest{}
 	c := newCluster(t, viewOf(object{"markdowns": book("text"), "replicas": 2.0}), nil)
 	c.settle()
-	c.edit(func(spec object) { spec["viewerImage"] = "example.com/broken:v1" })
+	c.edit(func(spec object) { spec["viewerImage"] = "docker.io/peaceiris/mdbook:broken" })
 	c.reconcile()
 	broken := revisionOf(c.objects["deployment"])
 	c.stuck[broken] = true

@@ -66,12 +66,23 @@ func (v view) validate() field.ErrorList {
 	errs = append(errs, v.validateSources()...)
 	errs = append(errs, v.validateHost()...)
 	errs = append(errs, v.validateSecret()...)
-	if v.Spec.ViewerImage != "" && v.input.AllowedImages != nil && !allowed(v.Spec.ViewerImage, v.input.AllowedImages) {
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "viewerImage"),
-			fmt.Sprintf("%q is not allowed here: %s", short(v.Spec.ViewerImage), choice("an image", v.input.AllowedImages))))
+
+	return append(errs, v.validateViewerImage()...)
+}
+
+func (v view) validateViewerImage() field.ErrorList {
+	image, at, patterns := v.Spec.ViewerImage, field.NewPath("spec", "viewerImage"), v.allowedImages()
+	if image == "" {
+		return nil
+	}
+	if errs := validateImage(image, at); len(errs) > 0 {
+		return errs
+	}
+	if patterns == nil || allowed(image, patterns) {
+		return nil
 	}
 
-	return errs
+	return field.ErrorList{field.Forbidden(at, fmt.Sprintf("%q is not allowed here: %s", short(image), choice("an image", patterns)))}
 }
 
 func (v view) validateMetadata() field.ErrorList {
@@ -95,9 +106,6 @@ func (s spec) validate(at *field.Path) field.ErrorList {
 	if s.Replicas != nil && (*s.Replicas < minReplicas || *s.Replicas > maxReplicas) {
 		errs = append(errs, field.Invalid(at.Child("replicas"), *s.Replicas,
 			fmt.Sprintf("must be from %d to %d", minReplicas, maxReplicas)))
-	}
-	if s.ViewerImage != "" {
-		errs = append(errs, validateImage(s.ViewerImage, at.Child("viewerImage"))...)
 	}
 
 	return append(errs, validateResources(s.Resources, at.Child("resources"))...)

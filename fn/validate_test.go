@@ -91,6 +91,32 @@ func TestValidate(t *testing.T) {
 			input:  `{allowedImages: []}`,
 			want:   []string{`spec.viewerImage: Forbidden: "peaceiris/mdbook" is not allowed here: remove it`},
 		},
+		"OtherVersion": {
+			reason: "Without patterns, an XR can name another version of the default image",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: "peaceiris/mdbook:v0.4.40", ` + fine + `}}`,
+		},
+		"OtherVersionOfInput": {
+			reason: "The image of the Input replaces the default image",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: "registry.example.com/books/mdbook:v2", ` + fine + `}}`,
+			input:  `{viewerImage: "registry.example.com/books/mdbook:v1"}`,
+		},
+		"OtherImage": {
+			reason: "Without patterns, an XR cannot name another image: the pods pull it with the secrets of the platform team",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: "peaceiris/mdbook:v0.5.0", ` + fine + `}}`,
+			input:  `{viewerImage: "registry.example.com/books/mdbook:v1", imagePullSecrets: [{name: a}]}`,
+			want:   []string{`spec.viewerImage: Forbidden: "peaceiris/mdbook:v0.5.0" is not allowed here: name an image that matches registry.example.com/books/mdbook`},
+		},
+		"OtherImageAndInvalidInput": {
+			reason: "If the image of the Input is invalid, only that is an error",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: "peaceiris/mdbook:v0.5.0", ` + fine + `}}`,
+			input:  `{viewerImage: "A"}`,
+			want:   []string{`input.viewerImage: Invalid value: "A": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`},
+		},
+		"EveryImage": {
+			reason: "Patterns of every depth allow every image",
+			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: "localhost:5000/mdbook@sha256:` + strings.Repeat("a", 64) + `", ` + fine + `}}`,
+			input:  `{allowedImages: ["*/*", "*/*/*", "*/*/*/*"]}`,
+		},
 		"DefaultImageNotCompared": {
 			reason: "The default image of the Input is not compared with the patterns",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {` + fine + `}}`,
@@ -114,7 +140,10 @@ func TestValidate(t *testing.T) {
 			reason: "A list whose entries are all commented out is null, and must not allow every image",
 			xr:     `{metadata: {name: a, namespace: b}, spec: {viewerImage: evil/x, ` + fine + `}}`,
 			input:  `{allowedImages: null}`,
-			want:   []string{"input.allowedImages: Invalid value: must be a list, not null: write [] for an empty list, or remove the field"},
+			want: []string{
+				"input.allowedImages: Invalid value: must be a list, not null: write [] for an empty list, or remove the field",
+				`spec.viewerImage: Forbidden: "evil/x" is not allowed here: name an image that matches docker.io/peaceiris/mdbook`,
+			},
 		},
 		"Input": {
 			reason: "All errors of the Input are reported at once",

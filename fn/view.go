@@ -1,10 +1,12 @@
 package fn
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 
+	"github.com/distribution/reference"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -114,19 +116,33 @@ func (v view) namespacePath() *field.Path {
 	return field.NewPath("input", "namespace")
 }
 
-// image returns the mdBook image of the pods. If it was compared with patterns, it is
-// the full reference that was compared.
+// image returns the mdBook image of the pods. That of the XR is the full reference that was
+// compared with the patterns.
 func (v view) image() string {
-	switch {
-	case v.Spec.ViewerImage != "" && v.input.AllowedImages != nil:
+	if v.Spec.ViewerImage != "" {
 		return qualified(v.Spec.ViewerImage)
-	case v.Spec.ViewerImage != "":
-		return v.Spec.ViewerImage
-	case v.input.ViewerImage != "":
-		return v.input.ViewerImage
-	default:
-		return defaultImage
 	}
+
+	return v.platformImage()
+}
+
+// platformImage returns the image of XRs that name none.
+func (v view) platformImage() string { return cmp.Or(v.input.ViewerImage, defaultImage) }
+
+// allowedImages returns the patterns for the image of the XR. Without patterns in the Input,
+// an XR can name another version of the image of the platform, but no other image, because
+// pods pull it with the imagePullSecrets of the Input. The result is nil if the image of the
+// Input is invalid.
+func (v view) allowedImages() []string {
+	if v.input.AllowedImages != nil {
+		return v.input.AllowedImages
+	}
+	named, err := reference.ParseNormalizedNamed(v.platformImage())
+	if err != nil {
+		return nil
+	}
+
+	return []string{named.Name()}
 }
 
 func (v view) configMapName() string { return "markdowns-" + v.base() }

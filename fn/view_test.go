@@ -129,22 +129,19 @@ func TestNamespace(t *testing.T) {
 
 func TestImage(t *testing.T) {
 	cases := map[string]struct {
-		reason  string
-		spec    string
-		input   string
-		allowed []string
-		want    string
+		reason string
+		spec   string
+		input  string
+		want   string
 	}{
-		"Spec":    {reason: "The image of the XR takes precedence", spec: "a", input: "b", want: "a"},
-		"Allowed": {reason: "The image has its registry, because a node may resolve a short name differently", spec: "a:v1", allowed: []string{"docker.io/library/a"}, want: "docker.io/library/a:v1"},
-		"Own":     {reason: "The default of the Input is not compared with the patterns", input: "b", allowed: []string{"docker.io/library/a"}, want: "b"},
-		"Invalid": {reason: "An invalid reference is not altered: validation reports it", spec: "A", allowed: []string{}, want: "A"},
+		"Spec":    {reason: "The image of the XR takes precedence. It has its registry, because a node may resolve a short name differently", spec: "a:v1", input: "b", want: "docker.io/library/a:v1"},
+		"Invalid": {reason: "An invalid reference is not altered: validation reports it", spec: "A", want: "A"},
 		"Input":   {reason: "The default of the Input comes next", input: "b", want: "b"},
 		"Default": {reason: "The default of the function comes last, and has a version", want: "docker.io/peaceiris/mdbook:v0.5.0"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			v := view{input: v1beta1.Input{ViewerImage: tc.input, AllowedImages: tc.allowed}}
+			v := view{input: v1beta1.Input{ViewerImage: tc.input}}
 			v.Spec.ViewerImage = tc.spec
 
 			if got := v.image(); got != tc.want {

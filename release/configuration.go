@@ -20,8 +20,10 @@ type configurationCmd struct {
 	Target   string `arg:""                                                           help:"Folder to write."                    type:"path"`
 }
 
-// Run copies the sources. If the function is pushed to another registry, Run changes
-// the dependency on it, and the functionRef of the Composition.
+// Run copies the sources, and makes the configuration depend on exactly this version of the
+// function: with a range, Crossplane would install the newest one, which this configuration
+// was not tested with. If the function is pushed to another registry, Run also changes the
+// functionRef of the Composition.
 func (c *configurationCmd) Run() error {
 	if err := os.CopyFS(c.Target, os.DirFS(c.Source)); err != nil {
 		return fmt.Errorf("cannot copy the configuration: %w", err)
@@ -36,16 +38,19 @@ func (c *configurationCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	if strings.Contains(string(content), " "+function.Name()+"\n") {
+	published := strings.Contains(string(content), " "+function.Name()+"\n")
+	version, err := semver.StrictNewVersion(strings.TrimPrefix(c.Version, "v"))
+	// A commit between releases, such as v0.1.0-3-g2b1c3d4, is not published.
+	if released := err == nil && version.Prerelease() == ""; published && !released {
 		return nil
 	}
-	if _, err := semver.NewVersion(c.Version); err != nil {
+	if err != nil {
 		return fmt.Errorf("cannot depend on version %q of the function: %w", c.Version, err)
 	}
 	err = edit(path, "dependsOn", func(dependency map[string]any) {
-		dependency["package"], dependency["version"] = function.Name(), ">="+c.Version
+		dependency["package"], dependency["version"] = function.Name(), c.Version
 	})
-	if err != nil {
+	if err != nil || published {
 		return err
 	}
 

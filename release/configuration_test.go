@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
 
 const configurationSources = "../package/configuration"
@@ -33,26 +34,75 @@ func TestInstalledName(t *testing.T) {
 	}
 }
 
-// TestConfigurationOfRelease checks that the configuration of a release has the sources
-// unchanged.
-func TestConfigurationOfRelease(t *testing.T) {
-	target := t.TempDir()
-	c := configurationCmd{Registry: "xpkg.crossplane.io/crossplane-contrib", Version: "v0.1.0", Source: configurationSources, Target: target}
-	if err := c.Run(); err != nil {
-		t.Fatal(err)
+// TestConfigurationDependsOnItsVersion checks on which function a configuration depends, and
+// which function its Composition calls.
+func TestConfigurationDependsOnItsVersion(t *testing.T) {
+	const published, publishedName = "xpkg.crossplane.io/crossplane-contrib", "crossplane-contrib-function-markdownview"
+	type want struct {
+		Package, Version, FunctionRef string
 	}
-	for _, file := range []string{"crossplane.yaml", "composition.yaml", "definition.yaml"} {
-		want, err := os.ReadFile(filepath.Join(configurationSources, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(filepath.Join(target, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s: -want, +got:\n%s", file, diff)
-		}
+	cases := map[string]struct {
+		reason   string
+		registry string
+		version  string
+		want     want
+	}{
+		"Release": {
+			reason:   "A release depends on the function of the same version, not on a newer one.",
+			registry: published,
+			version:  "v0.1.1",
+			want:     want{Package: published + "/function-markdownview", Version: "v0.1.1", FunctionRef: publishedName},
+		},
+		"Commit": {
+			reason:   "A commit without a version keeps the dependency of the sources.",
+			registry: published,
+			version:  "2b1c3d4e-dirty",
+			want:     want{Package: published + "/function-markdownview", Version: ">=v0.1.0", FunctionRef: publishedName},
+		},
+		"CommitAfterRelease": {
+			reason:   "The version of a commit after a release is not published.",
+			registry: published,
+			version:  "v0.1.0-3-g2b1c3d4",
+			want:     want{Package: published + "/function-markdownview", Version: ">=v0.1.0", FunctionRef: publishedName},
+		},
+		"OwnRegistry": {
+			reason:   "In a user's own registry, the function is pushed with the configuration.",
+			registry: "registry.example.com/team",
+			version:  "v0.1.0-rc.1",
+			want:     want{Package: "registry.example.com/team/function-markdownview", Version: "v0.1.0-rc.1", FunctionRef: "team-function-markdownview"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := configurationCmd{Registry: tc.registry, Version: tc.version, Source: configurationSources, Target: t.TempDir()}
+			if err := c.Run(); err != nil {
+				t.Fatal(err)
+			}
+			var meta struct {
+				Spec struct {
+					DependsOn []struct{ Package, Version string }
+				}
+			}
+			var composition struct {
+				Spec struct {
+					Pipeline []struct{ FunctionRef struct{ Name string } }
+				}
+			}
+			for file, into := range map[string]any{"crossplane.yaml": &meta, "composition.yaml": &composition} {
+				content, err := os.ReadFile(filepath.Join(c.Target, file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := yaml.Unmarshal(content, into); err != nil {
+					t.Fatal(err)
+				}
+			}
+			dependency := meta.Spec.DependsOn[0]
+			got := want{Package: dependency.Package, Version: dependency.Version, FunctionRef: composition.Spec.Pipeline[0].FunctionRef.Name}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\nRun(): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
 	}
 }
 

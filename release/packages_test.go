@@ -403,7 +403,7 @@ func testConfiguration(t *testing.T, configuration, function string) {
 		}
 		switch o.Kind {
 		case "Configuration":
-			want := []map[string]string{{"apiVersion": "pkg.crossplane.io/v1", "kind": "Function", "package": function, "version": ">=v0.1.0"}}
+			want := []map[string]string{{"apiVersion": "pkg.crossplane.io/v1", "kind": "Function", "package": function, "version": "v0.1.0"}}
 			if diff := cmp.Diff(want, o.Spec.DependsOn); diff != "" {
 				t.Errorf("dependsOn: -want, +got:\n%s", diff)
 			}

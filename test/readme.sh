@@ -1,10 +1,14 @@
 #!/bin/sh
-# Runs the commands of the README and docs/migration.md on the control plane of
+# Runs the commands of the README and of the pages in docs on the control plane of
 # "make up". The make targets of the README are not run here: they are jobs in CI.
 set -eu
 
 cd "$(dirname "$0")/.."
-commands=$(awk '/^```shell$/ { on = 1; next } /^```$/ { on = 0 } on && !/^make /' README.md)
+
+# run FILE runs the commands of a page.
+run() {
+	awk '/^```shell$/ { on = 1; next } /^```$/ { on = 0 } on && !/^make /' "$1" | sh -eux
+}
 
 make build up
 trap 'make down' EXIT
@@ -20,6 +24,20 @@ kubectl delete functions --all
 kubectl wait --for=delete functionrevisions --all --timeout=2m
 kubectl wait --for=delete crd/markdownviews.markdownview.fn.crossplane.io --timeout=2m
 
-echo "$commands" | sh -eux
+run README.md
 kubectl describe markdownview markdownview-sample
 test/migration.sh
+
+# The registry of a real node cannot be reached from here.
+registry=$(kubectl get imageconfigs mirror -o jsonpath='{.spec.rewriteImage.prefix}')
+if [ "${NODE:-simulated}" != real ]; then
+	make push REGISTRY="$registry/crossplane-contrib" PULL_REGISTRY=xpkg.crossplane.io/crossplane-contrib \
+		VERSION="$(sed -n 's/.* version=//p' docs/upgrade.md)" DIST=.run/upgrade
+	run docs/upgrade.md
+fi
+
+run docs/uninstall.md
+# Within some seconds, Crossplane would install a function again that a configuration needs.
+sleep 10
+[ -z "$(kubectl get functions,configurations,xrds,compositions -o name)" ]
+run docs/policy.md

@@ -28,7 +28,8 @@ type Input struct {
 	ViewerImage string `json:"viewerImage,omitempty"`
 
 	// AllowedImages are patterns; the viewerImage of a MarkdownView must match one
-	// of them. Absent allows any image, an empty list none. A pattern starts with a
+	// of them. Absent allows the repository of viewerImage of the Input, or of its
+	// default, with any tag or digest. An empty list allows none. A pattern starts with a
 	// registry ("docker.io/peaceiris/mdbook"): it is compared with the full name of
 	// the image, which the pod then uses. "*" matches any text without "/". A
 	// registry can be "*", or have "*" as its first label or its port. A pattern

@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"strings"
@@ -119,8 +120,16 @@ func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// An Input with the same image allows that image.
+	input, err := structpb.NewStruct(map[string]any{
+		"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input", "viewerImage": cmp.Or(spec["viewerImage"], any("")),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(context.Background(), &fnv1.RunFunctionRequest{
 		Meta:     &fnv1.RequestMeta{Capabilities: []fnv1.Capability{fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}},
+		Input:    input,
 		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: composite}},
 	})
 	if err != nil {

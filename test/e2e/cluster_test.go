@@ -104,13 +104,16 @@ func (c *cluster) up(t *testing.T) {
 	t.Helper()
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if c.RealNode() {
+		c.trap(t)
+	}
 	cp, err := controlplane.Start(ctx, c.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(cp.Stop)
 	stopOnSignal(cp)
-	if err := cp.InstallOurs(ctx, c.Options); err != nil {
+	if err := cp.Explain(ctx, cp.InstallOurs(ctx, c.Options)); err != nil {
 		t.Fatalf("%s; logs: %s", err, cp.Logs)
 	}
 	c.WithWatch, c.machine, c.Installer, c.loopback = cp.Client, cp, cp.Installer, cp

@@ -3,7 +3,8 @@
 #
 # Unpacks the Debian packages of a real node into FOLDER. It installs nothing.
 #
-#   host   runc, the CNI plugins and nft, without packages that this machine has
+#   host   runc, the CNI plugins and nft, and those of their dependencies that this machine
+#          does not have
 #   nginx  a root filesystem with nginx
 #   pause  a root filesystem with busybox, a static program
 #
@@ -36,7 +37,7 @@ download() {
 	set -- -qq -o APT::Sandbox::User=root -o Acquire::Languages=none -o Dir::State::Lists="$tmp/$folder/lists" \
 		-o Dir::Cache="$tmp/$folder" -o Dir::Cache::Archives="$tmp/$folder/archives" -o Debug::NoLocking=true "$@"
 	apt-get "$@" update
-	apt-get "$@" install --no-install-recommends --download-only --yes $packages
+	apt-get "$@" install --reinstall --no-install-recommends --download-only --yes $packages
 	for package in "$tmp/$folder/archives"/*.deb; do
 		[ ! -e "$package" ] || dpkg-deb --extract "$package" "$tmp/$folder/root"
 	done

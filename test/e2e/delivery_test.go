@@ -128,7 +128,7 @@ func Uninterrupted(k *kit) {
 	k.Logf("from a change to Ready: %s; to the first page: %s", median(toReady), median(toPage))
 	k.Logf("for each change: %.1f calls of the function, %.0f ms of its CPU", float64(k.calls()-calls)/changes, (k.functionCPU()-cpu)*1000/changes)
 
-	apply("revision-11", replicas(2), image("localhost/"+controlplane.BrokenImage+":v1"))
+	apply("revision-11", replicas(2), image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage))
 	stuck := func(v *markdownView) error {
 		return errors.Join(v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded"), equal("ready pods", int32(2), v.Status.ReadyReplicas))
 	}

@@ -69,6 +69,9 @@ func TestGuarantees(t *testing.T) {
 			Browser,
 			Terminating,
 			FunctionPods,
+			Explained,
+			OwnPrograms,
+			Policy,
 		} {
 			t.Run(nameOf(test), func(t *testing.T) {
 				t.Parallel()

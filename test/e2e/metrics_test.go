@@ -26,7 +26,7 @@ func Metrics(k *kit) {
 	url := k.kubeStateMetrics()
 
 	k.apply(book(name))
-	k.apply(book(broken, image("localhost/"+controlplane.BrokenImage+":v1")))
+	k.apply(book(broken, image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage)))
 	k.settle(name)
 	has := func(lines ...string) func() error {
 		return func() error {

@@ -133,7 +133,7 @@ func Monitoring(k *kit) {
 
 	strict := k.composition("strict", kind, ours(map[string]any{"allowedImages": []any{"ghcr.io/peaceiris/mdbook"}}))
 	k.apply(book("measured"))
-	k.apply(book("broken", image("localhost/"+controlplane.BrokenImage+":v1")))
+	k.apply(book("broken", image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage)))
 	k.apply(book("rejected", composedBy(strict), image("docker.io/peaceiris/mdbook:v0.5.0")))
 	k.settle("measured")
 

@@ -145,7 +145,7 @@ func Drain(k *kit) {
 	k.needsNode()
 	extra := file("extra.md", "# Extra\n")
 	all := changes()
-	broken := change{spec: image("localhost/" + controlplane.BrokenImage + ":v1")}
+	broken := change{spec: image("docker.io/peaceiris/mdbook:" + controlplane.BrokenImage)}
 	names := append(sorted(all), "broken-image")
 	for _, name := range names {
 		k.apply(book(name, replicas(2), extra))

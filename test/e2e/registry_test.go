@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
@@ -27,12 +29,26 @@ func OwnRegistry(k *kit) {
 	_, err := controlplane.Command(k.Context(), k.kubeconfig, "make", "--directory=../..", "MAKEFLAGS=", "push",
 		"REGISTRY="+registry, "VERSION=v0.3.0", "DIST="+filepath.Join(k.Options.Dir, "own"))
 	k.must(err)
+	k.tag(registry+"/function-markdownview:v0.3.0", "v0.3.1")
 	_, err = k.run("crossplane", "xpkg", "install", "configuration", registry+"/configuration-markdownview:v0.3.0")
 	k.must(err)
 	k.must(k.WaitHealthy(k.Context(), "configuration", "team-configuration-markdownview"))
 	k.must(k.WaitHealthy(k.Context(), "function", controlplane.OwnFunctionName))
+	// Crossplane has installed the version of the configuration, not the newest.
+	installed := k.kubectl("get", "functions.pkg.crossplane.io", controlplane.OwnFunctionName, "--output=jsonpath={.spec.package}")
+	k.check(equal("function", registry+"/function-markdownview:v0.3.0", installed))
 
 	k.apply(book("own"))
 	k.settle("own")
 	k.must(k.Delete(k.Context(), inNamespace(book("own"), k.namespace), client.PropagationPolicy("Foreground")))
+}
+
+// tag gives a pushed package another tag.
+func (k *kit) tag(image, tag string) {
+	k.Helper()
+	ref, err := name.ParseReference(image)
+	k.must(err)
+	pushed, err := remote.Get(ref, remote.WithContext(k.Context()))
+	k.must(err)
+	k.must(remote.Tag(ref.Context().Tag(tag), pushed, remote.WithContext(k.Context())))
 }

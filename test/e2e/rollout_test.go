@@ -27,7 +27,7 @@ func StuckRollout(k *kit) {
 		k.Fatalf("%d pods are ready, not 2", len(old))
 	}
 
-	k.apply(book(name, append(good, image("localhost/"+controlplane.BrokenImage+":v1"))...))
+	k.apply(book(name, append(good, image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage))...))
 	k.until(name, "stuck", func(v *markdownView) error {
 		return errors.Join(v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded"),
 			v.is("Available", metav1.ConditionTrue, "RollingOut"), v.is("Ready", metav1.ConditionFalse, ""),

@@ -106,7 +106,7 @@ func Tools(k *kit) {
 		return nil
 	})
 
-	k.apply(book(name, image("localhost/broken:v1")))
+	k.apply(book(name, image("docker.io/peaceiris/mdbook:broken")))
 	// Crossplane updates Ready later than the conditions of the function, and may
 	// update it twice.
 	k.kubectl("wait", "markdownview", name, "--for=condition=Ready=False", fmt.Sprintf("--timeout=%s", k.patience))

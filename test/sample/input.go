@@ -52,8 +52,12 @@ func Fit(view, input map[string]any) {
 		delete(configMap, "data")
 		delete(configMap, "binaryData")
 	}
-	if spec["viewerImage"] != nil && input["allowedImages"] != nil {
+	switch {
+	case spec["viewerImage"] == nil:
+	case input == nil || input["allowedImages"] != nil:
 		spec["viewerImage"] = "docker.io/peaceiris/mdbook:v0.5.0"
+	default:
+		input["viewerImage"] = spec["viewerImage"]
 	}
 	if spec["host"] == nil {
 		return

@@ -110,12 +110,23 @@ func network() error {
 const (
 	containerdSocket = "/run/containerd/containerd.sock"
 
+	// nodePath is the PATH of the components of a node: the folders of the machine, with
+	// Debian's packages over them. Programs elsewhere on the PATH of the machine, such as
+	// those of Docker in /usr/local/bin, may not work with ours.
+	nodePath = "/usr/sbin:/usr/bin"
+
+	// The two plugins that are disabled use programs in /opt/containerd of the machine,
+	// as NRI does in /opt/nri.
 	containerdConfig = `version = 3
 root = "` + work + `/containerd"
 state = "/run/containerd"
+disabled_plugins = ["io.containerd.image-verifier.v1.bindir", "io.containerd.internal.v1.opt"]
 
 [grpc]
 address = "` + containerdSocket + `"
+
+[plugins."io.containerd.nri.v1.nri"]
+disable = true
 
 [plugins."io.containerd.cri.v1.images".pinned_images]
 sandbox = "` + pauseImage + `"
@@ -126,6 +137,12 @@ config_path = "` + work + `/registries"
 [plugins."io.containerd.cri.v1.runtime"]
 # Without CAP_SYS_RESOURCE, it cannot be lowered.
 restrict_oom_score_adj = true
+
+# Without paths, containerd uses the first shim on its PATH, such as that of Docker.
+[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+runtime_path = %q
+options = {BinaryName = "/usr/sbin/runc"}
 
 [plugins."io.containerd.cri.v1.runtime".cni]
 bin_dirs = ["/usr/lib/cni"]
@@ -208,20 +225,20 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 		return err
 	}
 	for _, p := range []*process{
-		cp.process("kubelet", cp.tool("kubelet"),
+		cp.nodeProcess("kubelet",
 			"--config="+filepath.Join(work, "kubelet.yaml"),
 			"--kubeconfig="+cp.path("kubelet.kubeconfig"),
 			"--hostname-override="+nodeName,
 			"--node-ip="+nodeIP,
 		),
-		cp.process("kube-scheduler", cp.tool("kube-scheduler"),
+		cp.nodeProcess("kube-scheduler",
 			"--kubeconfig="+cp.path("kube-scheduler.kubeconfig"),
 			"--leader-elect=false",
 			"--secure-port=0",
 			"--kube-api-qps=200",
 			"--kube-api-burst=400",
 		),
-		cp.process("kube-proxy", cp.tool("kube-proxy"),
+		cp.nodeProcess("kube-proxy",
 			"--kubeconfig="+cp.path("kube-proxy.kubeconfig"),
 			"--hostname-override="+nodeName,
 			"--proxy-mode=nftables",
@@ -236,14 +253,14 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 			"--conntrack-tcp-timeout-close-wait=0",
 			"--oom-score-adj=0",
 		),
-		cp.process("coredns", cp.tool("coredns"), "-conf="+filepath.Join(work, "Corefile")),
+		cp.nodeProcess("coredns", "-conf="+filepath.Join(work, "Corefile")),
 	} {
 		if err := p.start(); err != nil {
 			return err
 		}
 	}
 
-	return Eventually(ctx, time.Minute, func(ctx context.Context) error {
+	return cp.Explain(ctx, Eventually(ctx, time.Minute, func(ctx context.Context) error {
 		n := &corev1.Node{}
 		if err := cp.Client.Get(ctx, client.ObjectKey{Name: nodeName}, n); err != nil {
 			return fmt.Errorf("cannot get node %q: %w", nodeName, err)
@@ -255,12 +272,20 @@ func (cp *ControlPlane) startNode(ctx context.Context) error {
 		}
 
 		return fmt.Errorf("node %q is not ready: %v", nodeName, n.Status.Conditions)
-	})
+	}))
+}
+
+// nodeProcess returns the process of a component of the node.
+func (cp *ControlPlane) nodeProcess(name string, args ...string) *process {
+	p := cp.process(name, cp.tool(name), args...)
+	p.env = []string{"PATH=" + nodePath}
+
+	return p
 }
 
 // startContainerd starts containerd, and waits until it listens.
 func (cp *ControlPlane) startContainerd(ctx context.Context) error {
-	containerd := cp.process("containerd", cp.tool("containerd"), "--config="+filepath.Join(work, "containerd.toml"))
+	containerd := cp.nodeProcess("containerd", "--config="+filepath.Join(work, "containerd.toml"))
 	if err := containerd.start(); err != nil {
 		return err
 	}
@@ -277,7 +302,7 @@ func (cp *ControlPlane) startContainerd(ctx context.Context) error {
 
 func (cp *ControlPlane) writeNodeFiles() error {
 	files := map[string][]byte{
-		"containerd.toml":                []byte(containerdConfig),
+		"containerd.toml":                fmt.Appendf(nil, containerdConfig, cp.tool("containerd-shim-runc-v2")),
 		"registries/_default/hosts.toml": fmt.Appendf(nil, registryConfig, cp.Registry),
 		"cni/pods.conflist":              []byte(cniConfig),
 		"kubelet.yaml":                   []byte(kubeletConfig),

@@ -154,7 +154,7 @@ func (cp *ControlPlane) installCrossplane(ctx context.Context, chart string) err
 		}
 	}
 
-	return Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {
+	return cp.Explain(ctx, Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {
 		for _, name := range []string{"crossplane", "crossplane-rbac-manager"} {
 			d := &appsv1.Deployment{}
 			if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: crossplaneNamespace, Name: name}, d); err != nil {
@@ -166,5 +166,5 @@ func (cp *ControlPlane) installCrossplane(ctx context.Context, chart string) err
 		}
 
 		return nil
-	})
+	}))
 }

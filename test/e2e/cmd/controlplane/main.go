@@ -82,6 +82,7 @@ func (c *command) up() error {
 		return fmt.Errorf("cannot start control plane: %w", err)
 	}
 
+	fmt.Printf("Starting the cluster. The logs are in %s.\n", c.path("logs"))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	exited := make(chan error, 1)
@@ -151,7 +152,7 @@ func (c *command) run() error {
 		return err
 	}
 	defer cp.Stop()
-	if err := cp.InstallOurs(ctx, o); err != nil {
+	if err := cp.Explain(ctx, cp.InstallOurs(ctx, o)); err != nil {
 		return err
 	}
 	text := c.welcome(cp)
@@ -160,7 +161,7 @@ func (c *command) run() error {
 		go controlplane.Forward(ctx, book, func(ctx context.Context) (string, error) {
 			return cp.ServiceAddress(ctx, "default", "viewer-markdownview-sample")
 		})
-		if err := c.sample(ctx, cp); err != nil {
+		if err := cp.Explain(ctx, c.sample(ctx, cp)); err != nil {
 			return err
 		}
 		text += fmt.Sprintf("\nThe book of example/xr.yaml is at http://%s\n", book.Addr())
