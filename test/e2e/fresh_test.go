@@ -96,7 +96,7 @@ func Orphaned(k *kit) {
 	composition := k.composition("static", kind, ours(map[string]any{"immutableConfigMaps": true}))
 	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-0")))
 	k.settle(name)
-	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-1"), image("localhost/"+controlplane.BrokenImage+":v1")))
+	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-1"), image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage)))
 	k.eventually("a pod of the change", func() error { return equal("pods", 3, len(k.podsOf(name))) })
 
 	before := k.deployment(name).UID
