@@ -81,7 +81,7 @@ func checkTarget(x *index, c *chapter, r *report) bool {
 
 		return true
 	case x.binaries[c.name]:
-		r.errors.addf(summaryName, c.line, "chapter \"%s\" is in spec.binaries: a chapter is text in spec.markdowns", c.target)
+		r.errors.addf(summaryName, c.line, "chapter \"%s\" is not UTF-8 text: save it as UTF-8", c.target)
 	case strings.ContainsAny(c.target, "#?"):
 		r.errors.addf(summaryName, c.line, "chapter \"%s\" contains \"#\" or \"?\", but a chapter is a whole file: link to the file alone", c.target)
 	default:

@@ -46,7 +46,7 @@ func TestFresh(t *testing.T) {
 		},
 		"Image": {
 			reason: "Another change rolls out with the earlier text",
-			change: func(spec object) { spec["markdowns"], spec["viewerImage"] = book("B"), "example.com/mdbook:v1" }, started: 2, revisions: []int{2, 3},
+			change: func(spec object) { spec["markdowns"], spec["viewerImage"] = book("B"), "docker.io/peaceiris/mdbook:v1" }, started: 2, revisions: []int{2, 3},
 		},
 		"RemovedFile": {
 			reason: "A file that is removed counts as a change, too",
@@ -72,7 +72,7 @@ func TestFresh(t *testing.T) {
 		"SummaryGeneratedInsteadAndImage": {
 			reason: "SUMMARY.md of the earlier text is not taken for a generated one, if pods start with it",
 			change: func(spec object) {
-				spec["markdowns"], spec["summary"], spec["viewerImage"] = object{"page.md": "A"}, "Auto", "example.com/mdbook:v1"
+				spec["markdowns"], spec["summary"], spec["viewerImage"] = object{"page.md": "A"}, "Auto", "docker.io/peaceiris/mdbook:v1"
 			},
 			started: 2, revisions: []int{2, 3},
 		},
@@ -161,7 +161,7 @@ func TestFreshLives(t *testing.T) {
 				case 2:
 					c.input = inputWith(object{"immutableConfigMaps": true})
 				case 3:
-					c.edit(func(spec object) { spec["viewerImage"] = fmt.Sprintf("example.com/mdbook:v%d", s.Below(3)) })
+					c.edit(func(spec object) { spec["viewerImage"] = fmt.Sprintf("docker.io/peaceiris/mdbook:v%d", s.Below(3)) })
 				case 4:
 					c.edit(func(spec object) { spec["markdowns"].(object)[sample.Pick(s, "b.md", "c/d.md")] = "more" })
 				case 5:

@@ -57,7 +57,7 @@ func Create(k *kit) {
 		k.Fatalf("the pod has %d containers, not 1", len(pod.Containers))
 	}
 	mdbook := pod.Containers[0]
-	if mdbook.Name != "mdbook" || mdbook.Image != "peaceiris/mdbook:latest" {
+	if mdbook.Name != "mdbook" || mdbook.Image != "docker.io/peaceiris/mdbook:latest" {
 		k.Errorf("the container is %q with image %q", mdbook.Name, mdbook.Image)
 	}
 	if got, want := strings.Join(append(mdbook.Command, mdbook.Args...), " "), "mdbook serve --hostname 0.0.0.0"; got != want {

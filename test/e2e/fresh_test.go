@@ -38,7 +38,7 @@ func Fresh(k *kit) {
 	k.settle(names...)
 	first := map[string]string{}
 	for _, name := range names {
-		first[name] = k.deployment(name).Spec.Template.Annotations[annotationRevision]
+		first[name] = k.viewer(name).Spec.Template.Annotations[annotationRevision]
 	}
 
 	admit := k.rejectConfigMaps()
@@ -73,7 +73,7 @@ func Fresh(k *kit) {
 	for _, err := range stale {
 		k.check(err)
 	}
-	k.check(equal("revision of the pods that mdBook serves", first["reloaded"], k.deployment("reloaded").Spec.Template.Annotations[annotationRevision]))
+	k.check(equal("revision of the pods that mdBook serves", first["reloaded"], k.viewer("reloaded").Spec.Template.Annotations[annotationRevision]))
 
 	admit()
 	for _, name := range names {
@@ -96,10 +96,10 @@ func Orphaned(k *kit) {
 	composition := k.composition("static", kind, ours(map[string]any{"immutableConfigMaps": true}))
 	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-0")))
 	k.settle(name)
-	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-1"), image("localhost/"+controlplane.BrokenImage+":v1")))
+	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-1"), image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage)))
 	k.eventually("a pod of the change", func() error { return equal("pods", 3, len(k.podsOf(name))) })
 
-	before := k.deployment(name).UID
+	before := k.viewer(name).UID
 	k.kubectl("delete", "deployment", "viewer-"+name, "--cascade=orphan")
 	k.eventually("another Deployment", func() error {
 		d := &appsv1.Deployment{}
@@ -173,8 +173,8 @@ spec:
 	}
 }
 
-// deployment returns the Deployment of a MarkdownView.
-func (k *kit) deployment(name string) *appsv1.Deployment {
+// viewer returns the Deployment of a MarkdownView, which must exist.
+func (k *kit) viewer(name string) *appsv1.Deployment {
 	k.Helper()
 	d := &appsv1.Deployment{}
 	k.must(k.get(d, "viewer-"+name))

@@ -48,7 +48,7 @@ func ManyChangesBroken(k *kit) {
 		"templates": map[string]any{"deployment": map[string]any{"spec": map[string]any{"progressDeadlineSeconds": int64(5)}}},
 	})))
 	k.edit(name, 19, 3*time.Second, composition)
-	k.apply(book(name, replicas(5), composition, withRevision("revision-20"), image("localhost/"+controlplane.BrokenImage+":v1")))
+	k.apply(book(name, replicas(5), composition, withRevision("revision-20"), image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage)))
 	k.eventually("the image is composed", func() error {
 		c, err := k.tryChildren(name)
 		if err != nil {
