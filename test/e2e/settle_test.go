@@ -115,7 +115,7 @@ func ManyInputs(k *kit) {
 	newest := k.newestRevision(composition, int64(len(inputs)))
 	for _, name := range names {
 		k.within(soon, name+": composed from the newest revision", func() error {
-			c, err := k.findDeployment(name)
+			c, err := k.deployment(name)
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func ManyInputs(k *kit) {
 	}
 	for _, name := range names {
 		k.eventually(name+": rolled out", func() error {
-			d, err := k.findDeployment(name)
+			d, err := k.deployment(name)
 			if err != nil {
 				return err
 			}
@@ -179,7 +179,7 @@ func (k *kit) settleSoon(name, revision string) {
 // serve returns an error unless the rollout of a text is complete and, on a real node, each
 // pod serves the text.
 func (k *kit) serve(name, revision string) error {
-	d, err := k.findDeployment(name)
+	d, err := k.deployment(name)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (k *kit) composed(name, revision string) error {
 	return contains(c.Data["page.md"], revision)
 }
 
-func (k *kit) findDeployment(name string) (*appsv1.Deployment, error) {
+func (k *kit) deployment(name string) (*appsv1.Deployment, error) {
 	d := &appsv1.Deployment{}
 
 	return d, k.get(d, "viewer-"+name)
