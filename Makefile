@@ -110,9 +110,12 @@ lint: $(addprefix $(BIN)/,actionlint controller-gen golangci-lint) ## Run the li
 # The race detector needs a C compiler.
 RACE := $(shell command -v $$(go env CC) >/dev/null && echo -race)
 
+# The tests of costs measure what a call allocates and how long it takes, which the race
+# detector changes.
 .PHONY: test
 test: ## Run the unit tests.
 	$(if $(RACE),CGO_ENABLED=1 )go test -timeout 30m $(RACE) ./...
+	$(if $(RACE),go test -run 'TestAttacks|TestExpensiveTexts|TestNeighbors|FuzzCost' ./book ./fn)
 
 # FUZZTIME is a duration or a count such as 1000x. "make test" runs every fuzz target
 # with its seeds, and the workflow Fuzz runs every week. A failing input is minimized and

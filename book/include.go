@@ -81,7 +81,7 @@ func next(text string, at, last int, c byte) int {
 }
 
 func skip(text string, at int, characters string) int {
-	for at < len(text) && strings.IndexByte(characters, text[at]) >= 0 {
+	for at < len(text) && text[at] <= ' ' && strings.IndexByte(characters, text[at]) >= 0 {
 		at++
 	}
 

@@ -179,7 +179,7 @@ func (i *inline) tag(at int, emit bool) (int, bool) { //nolint:cyclop // The cas
 	if p == i.end || !isLetter(text[p]) {
 		return 0, false
 	}
-	for p < i.end && (isLetter(text[p]) || strings.IndexByte("0123456789-", text[p]) >= 0) {
+	for p < i.end && (isLetter(text[p]) || isDigit(text[p]) || text[p] == '-') {
 		p++
 	}
 	var found [4]reference // More are not emitted.
@@ -196,8 +196,11 @@ func (i *inline) tag(at int, emit bool) (int, bool) { //nolint:cyclop // The cas
 
 			return p + strings.IndexByte(text[p:], '>') + 1, true
 		}
+		if p == from {
+			return 0, false
+		}
 		r, stop, ok := i.attribute(p)
-		if !ok || p == from {
+		if !ok {
 			return 0, false
 		}
 		if p = stop; emit && r.target != "" && n < len(found) {
@@ -211,7 +214,7 @@ func (i *inline) tag(at int, emit bool) (int, bool) { //nolint:cyclop // The cas
 func (i *inline) attribute(at int) (r reference, end int, ok bool) {
 	text := i.text[:i.end]
 	end = at
-	for end < i.end && (isLetter(text[end]) || strings.IndexByte("_:", text[end]) >= 0 || end > at && strings.IndexByte("0123456789.-", text[end]) >= 0) {
+	for end < i.end && (isLetter(text[end]) || text[end] == '_' || text[end] == ':' || end > at && (isDigit(text[end]) || text[end] == '.' || text[end] == '-')) {
 		end++
 	}
 	name := text[at:end]
@@ -336,7 +339,7 @@ func (i *inline) destination(at int) (target string, end int, ok bool) { //nolin
 	if strings.HasPrefix(text[at:], "<") {
 		at++
 		end = at
-		for end < i.end && strings.IndexByte("<>\n", text[end]) < 0 {
+		for end < i.end && text[end] != '<' && text[end] != '>' && text[end] != '\n' {
 			end += width(text, end)
 		}
 		if end >= i.end || text[end] != '>' || !i.spend(end-at) {

@@ -1,3 +1,6 @@
+// The race detector changes what a call allocates and how long it takes.
+//go:build !race
+
 package fn_test
 
 import (
