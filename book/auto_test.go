@@ -1,8 +1,8 @@
 package book
 
 import (
-	"slices"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
