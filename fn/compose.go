@@ -70,8 +70,6 @@ type composedResource struct {
 
 	// object is encoded into the response.
 	object any
-	// ready returns whether the observed resource is ready.
-	ready func(o observed) bool
 	// optional is whether the resource can be absent although nobody deleted it: the
 	// Input may just have added it.
 	optional bool
@@ -94,7 +92,7 @@ func compose(v view, o observed) (*desired, problems) {
 		// checked after the merge.
 		invalid, warnings := f.check()
 		if len(invalid) > 0 {
-			return nil, append(problemsOf(ReasonInvalidSpec, invalid), problemsOf(ReasonInvalidInput, validateMerges(v, field.NewPath("input", "templates")))...)
+			return nil, append(problemsOf(ReasonInvalidSpec, invalid), templateProblems(v)...)
 		}
 		checked = &warnings
 	}
@@ -148,7 +146,7 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 
 	out := &desired{configMap: stored, deployment: d, service: s, static: v.input.Server != nil, items: f.items, shared: f.mounted(), generated: f.generatesSummary()}
 	if templates != (v1beta1.Templates{}) {
-		errs = append(errs, validateMerged(out, f, at)...)
+		errs = append(errs, validateMerged(mergedObjects{configMap: stored.ObjectMeta, deployment: d, service: s, static: out.static}, f, at)...)
 	}
 	if len(errs) > 0 {
 		return nil, errs
@@ -160,9 +158,9 @@ func composeFiles(v view, o observed, f *files) (*desired, field.ErrorList) {
 
 	name := v.viewerName()
 	out.resources = []composedResource{
-		{v.configMapPart(text), out.configMap, func(o observed) bool { return o.configMaps[text].ready(out, o.deployment) }, !slices.Contains(out.serving, text)},
-		{part{keyDeployment, "apps/v1", "Deployment", name}, out.encoded, func(o observed) bool { return o.deployment.ready(out) }, false},
-		{part{keyService, "v1", "Service", name}, out.service, func(o observed) bool { return o.service.ready(out) }, false},
+		{v.configMapPart(text), out.configMap, !slices.Contains(out.serving, text)},
+		{part{keyDeployment, "apps/v1", "Deployment", name}, out.encoded, false},
+		{part{keyService, "v1", "Service", name}, out.service, false},
 	}
 	if text == textImage {
 		out.resources = out.resources[1:]

@@ -154,7 +154,7 @@ func kept(v view, o observed, d *desired) []composedResource {
 		if key != keyConfigMap {
 			cm.Immutable = ptr.To(true)
 		}
-		all = append(all, composedResource{v.configMapPart(key), cm, func(observed) bool { return true }, true})
+		all = append(all, composedResource{v.configMapPart(key), cm, true})
 	}
 
 	return all

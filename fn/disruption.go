@@ -58,7 +58,6 @@ func budget(v view, o observed, d *desired) (composedResource, bool) {
 	return composedResource{
 		part:     part{keyBudget, b.APIVersion, b.Kind, b.Name},
 		object:   b,
-		ready:    func(o observed) bool { return o.budget.ready() },
 		optional: true,
 	}, true
 }

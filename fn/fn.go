@@ -76,10 +76,12 @@ func (f *Function) Respond(message []byte) (rsp Response, err error) {
 func (f *Function) respond(req request) Response {
 	var d *desired
 	problems := validate(req)
-	if len(problems) == 0 && req.view.waits() {
+	switch {
+	case len(problems) > 0:
+		problems = append(problems, templateProblems(req.view)...)
+	case req.view.waits():
 		return respond(req, nil, judgeWaiting(req.view, req.observed))
-	}
-	if len(problems) == 0 {
+	default:
 		d, problems = compose(req.view, req.observed)
 	}
 	if len(problems) == 0 {

@@ -62,10 +62,7 @@ func Results() []Result {
 
 // judge returns the verdict for a view without errors.
 func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
-	ready := readiness{}
-	for _, r := range d.resources {
-		ready[r.key] = r.ready(o)
-	}
+	ready := readinessOf(v, o, d)
 	serves, broken := available(v, o.deployment, d), degraded(v, o, d)
 	conditions := []condition{serves, broken, d.complete}
 	fields := statusOf(v, o, d, ready)
@@ -84,6 +81,31 @@ func judge(v view, o observed, d *desired, ttl time.Duration) verdict {
 		events:     transitions(v, conditions),
 		ttl:        v.ttl(ttl, ready.all() && broken.Status == statusFalse && !changes),
 	}
+}
+
+// readinessOf returns which of the desired resources are ready.
+func readinessOf(v view, o observed, d *desired) readiness {
+	ready := readiness{}
+	for _, r := range d.resources {
+		switch r.key {
+		case d.text:
+			ready[r.key] = o.configMaps[r.key].ready(d, o.deployment)
+		case keyDeployment:
+			ready[r.key] = o.deployment.ready(d)
+		case keyService:
+			ready[r.key] = o.service.ready(d)
+		case keyBudget:
+			ready[r.key] = o.budget.ready()
+		case keyRoute:
+			ready[r.key] = o.route.ready(v)
+		case keyIngress:
+			ready[r.key] = o.ingress.ready()
+		default: // A ConfigMap that pods still serve, as it is observed.
+			ready[r.key] = true
+		}
+	}
+
+	return ready
 }
 
 // fatal returns whether the response stops the pipeline.

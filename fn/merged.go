@@ -12,31 +12,40 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// A mergedObjects has the composed resources after the templates are merged.
+type mergedObjects struct {
+	configMap  metav1.ObjectMeta
+	deployment *appsv1.Deployment
+	service    *corev1.Service
+	// static is whether a web server serves the book.
+	static bool
+}
+
 // validateMerged returns the errors of the composed resources after the templates are
 // merged: fields that the API server is certain to reject, and fields that the pods
 // need. It does not validate other fields of a template: the API server does, and
 // Crossplane reports its errors.
-func validateMerged(d *desired, f *files, at *field.Path) field.ErrorList {
-	pod := d.deployment.Spec.Template
+func validateMerged(m mergedObjects, f *files, at *field.Path) field.ErrorList {
+	pod := m.deployment.Spec.Template
 	revised := pod.ObjectMeta
 	revised.Annotations = union(revised.Annotations, map[string]string{annotationRevision: "0123456789abcdef"})
 	errs := validateExtra(f, at.Child("configMap"))
-	for _, m := range []struct {
+	for _, o := range []struct {
 		meta metav1.ObjectMeta
 		at   *field.Path
 	}{
-		{d.configMap.ObjectMeta, at.Child("configMap")},
-		{d.deployment.ObjectMeta, at.Child("deployment")},
+		{m.configMap, at.Child("configMap")},
+		{m.deployment.ObjectMeta, at.Child("deployment")},
 		{revised, at.Child("deployment", "spec", "template")},
-		{d.service.ObjectMeta, at.Child("service")},
+		{m.service.ObjectMeta, at.Child("service")},
 	} {
-		errs = append(errs, metav1validation.ValidateLabels(m.meta.Labels, m.at.Child("metadata", "labels"))...)
-		errs = append(errs, validateAnnotations(m.meta.Annotations, m.at.Child("metadata", "annotations"))...)
+		errs = append(errs, metav1validation.ValidateLabels(o.meta.Labels, o.at.Child("metadata", "labels"))...)
+		errs = append(errs, validateAnnotations(o.meta.Annotations, o.at.Child("metadata", "annotations"))...)
 	}
 
-	errs = append(errs, validateDeployment(d.deployment.Spec, d.static, at.Child("deployment", "spec"))...)
+	errs = append(errs, validateDeployment(m.deployment.Spec, m.static, at.Child("deployment", "spec"))...)
 
-	return append(errs, validatePorts(d.service.Spec.Ports, at.Child("service", "spec", "ports"))...)
+	return append(errs, validatePorts(m.service.Spec.Ports, at.Child("service", "spec", "ports"))...)
 }
 
 func validateDeployment(d appsv1.DeploymentSpec, static bool, at *field.Path) field.ErrorList {

@@ -116,7 +116,6 @@ func route(v view, d *desired) composedResource {
 	return composedResource{
 		part:     part{keyRoute, r.APIVersion, r.Kind, r.Name},
 		object:   r,
-		ready:    func(o observed) bool { return o.route.ready(v) },
 		optional: true,
 	}
 }
@@ -142,7 +141,6 @@ func ingressOf(v view, d *desired) composedResource {
 	return composedResource{
 		part:     part{keyIngress, i.APIVersion, i.Kind, i.Name},
 		object:   i,
-		ready:    func(o observed) bool { return o.ingress.ready() },
 		optional: true,
 	}
 }
@@ -320,7 +318,7 @@ func (v view) validateHost() field.ErrorList {
 			short(v.expand(pattern))+" is an IP address, or has more than 253 characters, or more than 63 between two dots: choose another name")}
 	case !isHost(host):
 		return field.ErrorList{field.Invalid(at, short(host), `must be a host name such as "handbook.example.com"`)}
-	case !public || !slices.ContainsFunc(v.input.AllowedHosts, v.allowsHost):
+	case !public || !slices.ContainsFunc(v.input.AllowedHosts, func(pattern string) bool { return v.allowsHost(pattern) }):
 		return field.ErrorList{field.Forbidden(at, "is not allowed here: "+choice("a host", v.input.AllowedHosts))}
 	default:
 		return nil

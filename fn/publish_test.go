@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
@@ -254,7 +254,7 @@ func TestBudget(t *testing.T) {
 				if spec.MinAvailable != nil {
 					got += "min " + spec.MinAvailable.String()
 				}
-				if diff := cmp.Diff(v.selector(), spec.Selector.MatchLabels); diff != "" {
+				if diff := gocmp.Diff(v.selector(), spec.Selector.MatchLabels); diff != "" {
 					t.Errorf("selector of the budget: -want, +got:\n%s", diff)
 				}
 			}

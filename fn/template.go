@@ -78,14 +78,14 @@ func validateTemplate[T any](template *runtime.RawExtension, at *field.Path) fie
 	return append(errs, typed...)
 }
 
-// validateMerges returns the errors that show when the templates are merged, although the
-// view has other errors, so that all errors are reported at once.
-func validateMerges(v view, at *field.Path) field.ErrorList {
-	t := v.input.Templates
+// templateProblems returns the problems that show when the templates are merged, although the
+// view has other problems, so that all are reported at once.
+func templateProblems(v view) problems {
+	t, at := v.input.Templates, field.NewPath("input", "templates")
 	errs := validateMerge(configMap(v), t.ConfigMap, at.Child("configMap"))
 	errs = append(errs, validateMerge(deployment(v, observed{}, corev1.Volume{Name: volumeName}), t.Deployment, at.Child("deployment"))...)
 
-	return append(errs, validateMerge(service(v), t.Service, at.Child("service"))...)
+	return problemsOf(ReasonInvalidInput, append(errs, validateMerge(service(v), t.Service, at.Child("service"))...))
 }
 
 func validateMerge[T any](composed *T, template *runtime.RawExtension, at *field.Path) field.ErrorList {

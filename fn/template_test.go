@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -89,10 +89,10 @@ func TestTemplates(t *testing.T) {
 			}
 			// A strategic merge patch puts additional items first.
 			slices.Sort(got.Containers)
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
 			}
-			if changed := composed.revision != settledRevision; changed == cmp.Equal(ofPod(want), ofPod(ours)) {
+			if changed := composed.revision != settledRevision; changed == gocmp.Equal(ofPod(want), ofPod(ours)) {
 				t.Errorf("\n%s\nOnly a change of the pod template changes the revision: changed %t", tc.reason, changed)
 			}
 		})
@@ -193,7 +193,7 @@ func TestTemplateErrors(t *testing.T) {
 			}
 			slices.Sort(got)
 			slices.Sort(tc.want)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			if diff := gocmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, diff)
 			}
 
@@ -219,7 +219,7 @@ func TestExtraSize(t *testing.T) {
 	}
 	extra.BinaryData["b.png"] = []byte{1, 2}
 	want := []string{"configMap: Forbidden: holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"}
-	if diff := cmp.Diff(want, messages(problemsOf("", validateExtra(filesOf(v, extra), at)))); diff != "" {
+	if diff := gocmp.Diff(want, messages(problemsOf("", validateExtra(filesOf(v, extra), at)))); diff != "" {
 		t.Errorf("All files together have more than 1 MiB: -want, +got:\n%s", diff)
 	}
 	v.Spec.Markdowns["b.md"] = strings.Repeat("a", half+1)
@@ -280,7 +280,9 @@ func TestTemplateErrorsAmongOthers(t *testing.T) {
 				tc.change(&v)
 			}
 			problems := validate(request{view: v})
-			if len(problems) == 0 {
+			if len(problems) > 0 {
+				problems = append(problems, templateProblems(v)...)
+			} else {
 				_, problems = compose(v, observed{})
 			}
 			got := messages(problems)
@@ -292,7 +294,7 @@ func TestTemplateErrorsAmongOthers(t *testing.T) {
 				}
 			}
 			slices.Sort(got)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			if diff := gocmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
@@ -307,10 +309,10 @@ func TestConfigMapTemplate(t *testing.T) {
 		t.Fatal(problems)
 	}
 
-	if diff := cmp.Diff(map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": "", "theme.css": "body"}, composed.configMap.Data); diff != "" {
+	if diff := gocmp.Diff(map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": "", "theme.css": "body"}, composed.configMap.Data); diff != "" {
 		t.Errorf("A template adds files to those of the book: -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": ""}, v.Spec.Markdowns); diff != "" {
+	if diff := gocmp.Diff(map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": ""}, v.Spec.Markdowns); diff != "" {
 		t.Errorf("A template does not change the MarkdownView: -want, +got:\n%s", diff)
 	}
 	if !decoded[observedConfigMap](t, `{data: {SUMMARY.md: "- [A](a.md)", a.md: "", theme.css: body}, binaryData: {x.png: aGk=}}`).ready(composed, nil) {

@@ -41,10 +41,6 @@ func validate(req request) problems {
 	p = append(p, problemsOf(ReasonInvalidInput, v.validateInput(field.NewPath("input")))...)
 	unusable := req.unusableSources()
 	p = append(p, unusable...)
-	if len(p) > 0 {
-		// If there are no other problems, compose merges the templates.
-		p = append(p, problemsOf(ReasonInvalidInput, validateMerges(v, field.NewPath("input", "templates")))...)
-	}
 	if len(p) > 0 && len(unusable) == 0 && !v.waits() && v.input.Templates.ConfigMap == nil && len(v.Spec.validateFiles(field.NewPath("spec"))) == 0 {
 		// If there are no other problems, compose finds those of the book, together with
 		// those of a template.
