@@ -12,6 +12,14 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/compose"
+	"github.com/crossplane-contrib/function-markdownview/internal/judge"
+	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/response"
+	"github.com/crossplane-contrib/function-markdownview/internal/validate"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
+	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
 // servedBook returns a request for a book that is served. The book has ten files of size
@@ -48,14 +56,14 @@ func settle(t testing.TB, req *fnv1.RunFunctionRequest, spec map[string]any) {
 	xr := req.GetObserved().GetComposite().GetResource()
 	xr.GetFields()["spec"] = valueOf(t, spec)
 	// The Deployment does not have the revision of a text that the ConfigMap lacks.
-	configMap := req.GetObserved().GetResources()[keyConfigMap]
-	delete(req.GetObserved().GetResources(), keyConfigMap)
+	configMap := req.GetObserved().GetResources()[view.KeyConfigMap]
+	delete(req.GetObserved().GetResources(), view.KeyConfigMap)
 	rsp, err := New(logging.NewNopLogger(), 0).RunFunction(t.Context(), req)
-	req.GetObserved().GetResources()[keyConfigMap] = configMap
+	req.GetObserved().GetResources()[view.KeyConfigMap] = configMap
 	if err != nil || len(rsp.GetDesired().GetResources()) == 0 {
 		t.Fatalf("cannot compose the spec: %v, %v", err, rsp.GetResults())
 	}
-	for _, key := range []string{keyConfigMap, keyDeployment} {
+	for _, key := range []string{view.KeyConfigMap, view.KeyDeployment} {
 		live := req.GetObserved().GetResources()[key].GetResource().GetFields()
 		for name, value := range rsp.GetDesired().GetResources()[key].GetResource().GetFields() {
 			if name != "metadata" {
@@ -63,9 +71,9 @@ func settle(t testing.TB, req *fnv1.RunFunctionRequest, spec map[string]any) {
 			}
 		}
 	}
-	annotations := rsp.GetDesired().GetResources()[keyDeployment].GetResource().GetFields()["metadata"].GetStructValue().GetFields()["annotations"]
+	annotations := rsp.GetDesired().GetResources()[view.KeyDeployment].GetResource().GetFields()["metadata"].GetStructValue().GetFields()["annotations"]
 	if annotations != nil {
-		req.GetObserved().GetResources()[keyDeployment].GetResource().GetFields()["metadata"].GetStructValue().Fields["annotations"] = annotations
+		req.GetObserved().GetResources()[view.KeyDeployment].GetResource().GetFields()["metadata"].GetStructValue().Fields["annotations"] = annotations
 	}
 	var conditions []any
 	for _, c := range rsp.GetConditions() {
@@ -89,7 +97,7 @@ func valueOf(t testing.TB, v any) *structpb.Value {
 func allocated(t testing.TB, req *fnv1.RunFunctionRequest) int {
 	t.Helper()
 	f := New(logging.NewNopLogger(), 0)
-	message := encoded(t, req)
+	message := viewtest.Encode(t, req)
 	const calls = 20
 
 	before, after := runtime.MemStats{}, runtime.MemStats{}
@@ -134,7 +142,7 @@ func TestBookIsParsedOnce(t *testing.T) {
 			if served > 256<<10 {
 				t.Errorf("\n%s\nbytes that a call allocates: want at most 256 KiB, got %d", tc.reason, served)
 			}
-			delete(req.GetObserved().GetResources()[keyDeployment].GetResource().GetFields(), "spec")
+			delete(req.GetObserved().GetResources()[view.KeyDeployment].GetResource().GetFields(), "spec")
 			if parsed := allocated(t, req); parsed < 2*served {
 				t.Errorf("\n%s\nbytes that a call for a new book allocates: want at least %d, got %d, so this test shows nothing", tc.reason, 2*served, parsed)
 			}
@@ -216,19 +224,19 @@ func numbers(size int) map[string]any {
 func TestKeptTextIsShared(t *testing.T) {
 	changed := func(immutable string) *fnv1.RunFunctionRequest {
 		req := servedBook(t, 900<<10)
-		req.Input = object(t, `{immutableConfigMaps: `+immutable+`}`)
+		req.Input = viewtest.Object(t, `{immutableConfigMaps: `+immutable+`}`)
 		spec := req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
 		spec.GetFields()["markdowns"].GetStructValue().GetFields()["new.md"] = structpb.NewStringValue("new")
 
 		return req
 	}
-	req, err := read(encoded(t, changed("true")))
+	req, err := request.Read(viewtest.Encode(t, changed("true")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, problems := compose(req.view, req.observed)
-	if len(problems) > 0 || len(d.resources) != 4 {
-		t.Fatalf("want a kept ConfigMap, got problems %v", messages(problems))
+	d, problems := compose.Compose(req.View, req.Observed)
+	if len(problems) > 0 || len(d.Resources) != 4 {
+		t.Fatalf("want a kept ConfigMap, got problems %v", viewtest.Messages(problems))
 	}
 	without, with := allocated(t, changed("false")), allocated(t, changed("true"))
 	if most := without + 64<<10; with > most {
@@ -268,21 +276,21 @@ func sizes(b *testing.B, step func(b *testing.B, message []byte)) {
 	for _, kib := range []int{2, 100, 900} {
 		b.Run(fmt.Sprintf("%dKiB", kib), func(b *testing.B) {
 			b.ReportAllocs()
-			step(b, encoded(b, servedBook(b, kib<<10)))
+			step(b, viewtest.Encode(b, servedBook(b, kib<<10)))
 		})
 	}
 }
 
 // composed returns the results of the steps before judge.
-func composed(b *testing.B, message []byte) (request, *desired) {
+func composed(b *testing.B, message []byte) (request.Request, *compose.Desired) {
 	b.Helper()
-	req, err := read(message)
+	req, err := request.Read(message)
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, problems := compose(req.view, req.observed)
+	d, problems := compose.Compose(req.View, req.Observed)
 	if len(problems) > 0 {
-		b.Fatal(messages(problems))
+		b.Fatal(viewtest.Messages(problems))
 	}
 
 	return req, d
@@ -304,7 +312,7 @@ func BenchmarkStepRead(b *testing.B) {
 	sizes(b, func(b *testing.B, message []byte) {
 		b.Helper()
 		for b.Loop() {
-			if _, err := read(message); err != nil {
+			if _, err := request.Read(message); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -316,7 +324,7 @@ func BenchmarkStepValidate(b *testing.B) {
 		b.Helper()
 		req, _ := composed(b, message)
 		for b.Loop() {
-			validate(req)
+			validate.Request(req)
 		}
 	})
 }
@@ -326,7 +334,7 @@ func BenchmarkStepCompose(b *testing.B) {
 		b.Helper()
 		req, _ := composed(b, message)
 		for b.Loop() {
-			compose(req.view, req.observed)
+			compose.Compose(req.View, req.Observed)
 		}
 	})
 }
@@ -336,7 +344,7 @@ func BenchmarkStepJudge(b *testing.B) {
 		b.Helper()
 		req, d := composed(b, message)
 		for b.Loop() {
-			judge(req.view, req.observed, d, 0)
+			judge.Judge(req.View, req.Observed, d, 0)
 		}
 	})
 }
@@ -345,9 +353,9 @@ func BenchmarkStepRespond(b *testing.B) {
 	sizes(b, func(b *testing.B, message []byte) {
 		b.Helper()
 		req, d := composed(b, message)
-		v := judge(req.view, req.observed, d, 0)
+		v := judge.Judge(req.View, req.Observed, d, 0)
 		for b.Loop() {
-			respond(req, d, v)
+			response.Write(req, d, v)
 		}
 	})
 }

@@ -1,10 +1,10 @@
 // Package fn composes MarkdownViews: for an observed XR it returns a ConfigMap with
 // the files of the book, a Deployment of pods that serve it, and a Service.
 //
-// A call runs these steps, each in a file of its name:
+// A call runs these steps, each a package in internal:
 //
 //	RunFunctionRequest
-//	      │ read       the XR, the Input and the observed resources, as Go values
+//	      │ request    the XR, the Input and the observed resources, as Go values
 //	      ▼
 //	      validate     problems, each with a reason that shows who can fix it
 //	      ▼
@@ -12,25 +12,29 @@
 //	      │            conflicts with other resources of the pipeline or the cluster
 //	      ▼
 //	      judge        readiness, conditions, status, events
-//	      │ respond    writes the response
+//	      │ response   writes the response
 //	      ▼
 //	RunFunctionResponse
 //
+// A package imports only those above it in this list, and three that all of them use: view
+// has the MarkdownView, files the files of its book, and report the words in which the
+// function reports to people.
+//
 // The files of the ConfigMaps that spec.markdownsFrom names are read, hashed and checked
-// with the other files, and mounted by reference, or copied for a web server: see from.go
-// and required.go.
+// with the other files, and mounted by reference, or copied for a web server: see
+// request/required.go and files/volume.go.
 //
 // Crossplane applies resources in any order. Pods start only with the text of their
-// revision: see content.go for immutable ConfigMaps, and desired.startable for the one that
-// changes in place.
+// revision: see compose/content.go for immutable ConfigMaps, and compose/revision.go for
+// the one that changes in place.
 //
 // The function checks whether mdBook can build a book: package book reads it, once for
-// each change. See complete.go for how later calls know that nothing has changed.
+// each change. See compose/complete.go for how later calls know that nothing has changed.
 //
 // If there are problems, the function composes nothing: the response has a fatal result
-// and conditions, and passes on what other functions desire. Only read.go, respond.go and
-// the packages wire and objects know protobuf. The steps between them are pure functions
-// of Go values, which can be tested without a request.
+// and conditions, and passes on what other functions desire. Only the packages request and
+// response, and wire and objects below them, know protobuf. The steps between them are pure
+// functions of Go values, which can be tested without a request.
 //
 // # Laws
 //
@@ -57,7 +61,7 @@
 //     with the text of the spec. No condition changes back to the value that it just had,
 //     and an event reports only a condition that has turned true, or BookComplete that has
 //     turned false. A response has no TTL unless the Input sets one or Crossplane drops
-//     events: see breaker.go.
+//     events: see judge/breaker.go.
 //  6. Every valid name of an XR, up to 253 characters, gives valid names and labels. They
 //     are always the same for an XR, and distinct for distinct XRs of a kind in a
 //     namespace.

@@ -10,6 +10,13 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/compose"
+	"github.com/crossplane-contrib/function-markdownview/internal/judge"
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
+	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/response"
+	"github.com/crossplane-contrib/function-markdownview/internal/validate"
 )
 
 // A Function composes MarkdownViews.
@@ -26,21 +33,31 @@ func New(log logging.Logger, ttl time.Duration) *Function {
 	return &Function{log: log, ttl: ttl}
 }
 
+// A Response is a RunFunctionResponse in the wire format of protobuf, and a Result one of its
+// results.
+type (
+	Response = response.Response
+	Result   = report.Result
+)
+
+// Results returns every severity and reason that a result can have.
+func Results() []Result { return judge.Results() }
+
 // RunFunction returns the desired ConfigMap, Deployment and Service of the
 // observed MarkdownView, their readiness, and the MarkdownView's status and
 // conditions. An error of the MarkdownView or of the Input is a fatal result, not
 // a gRPC error.
 func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-	request, err := proto.Marshal(req)
+	message, err := proto.Marshal(req)
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode request: %w", err)
 	}
-	response, err := f.Respond(request)
+	encoded, err := f.Respond(message)
 	if err != nil {
 		return nil, err
 	}
 	rsp := &fnv1.RunFunctionResponse{}
-	if err := proto.Unmarshal(slices.Concat(response.Parts...), rsp); err != nil {
+	if err := proto.Unmarshal(slices.Concat(encoded.Parts...), rsp); err != nil {
 		return nil, fmt.Errorf("cannot decode response: %w", err)
 	}
 
@@ -50,49 +67,49 @@ func (f *Function) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) 
 // Respond is RunFunction in the wire format of protobuf. The response shares memory
 // with the request. An error means that the request cannot be decoded.
 func (f *Function) Respond(message []byte) (rsp Response, err error) {
-	var req request
+	var req request.Request
 	defer func() {
 		if cause := recover(); cause != nil {
-			f.log.Info("Recovered from a panic", append(req.view.logValues(), "panic", cause, "stack", string(debug.Stack()))...)
-			rsp, err = respond(req, nil, judgePanic(cause)), nil
+			f.log.Info("Recovered from a panic", append(req.View.LogValues(), "panic", cause, "stack", string(debug.Stack()))...)
+			rsp, err = response.Write(req, nil, judge.Panic(cause)), nil
 		}
 	}()
 
-	req, err = read(message)
+	req, err = request.Read(message)
 	if err != nil {
 		return Response{}, fmt.Errorf("cannot decode request: %w", err)
 	}
 	rsp = f.respond(req)
-	if size := rsp.size(); size > maxResponse {
+	if size := rsp.Size(); size > judge.MaxResponse {
 		// The resources of other functions may be too large by themselves, so the
 		// response has none.
-		rsp = respond(request{tag: req.tag}, nil, judgeTooLarge(rsp.verdict, size))
+		rsp = response.Write(request.Request{Tag: req.Tag}, nil, judge.TooLarge(rsp.Verdict, size))
 	}
 
 	return rsp, nil
 }
 
 // respond runs the steps that the package documentation lists.
-func (f *Function) respond(req request) Response {
-	var d *desired
-	problems := validate(req)
+func (f *Function) respond(req request.Request) Response {
+	var d *compose.Desired
+	problems := validate.Request(req)
 	switch {
 	case len(problems) > 0:
-		problems = append(problems, templateProblems(req.view)...)
-	case req.view.waits():
-		return respond(req, nil, judgeWaiting(req.view, req.observed))
+		problems = append(problems, compose.TemplateProblems(req.View)...)
+	case request.Waits(req.View):
+		return response.Write(req, nil, judge.Waiting(req.View, req.Observed))
 	default:
-		d, problems = compose(req.view, req.observed)
+		d, problems = compose.Compose(req.View, req.Observed)
 	}
 	if len(problems) == 0 {
-		problems = conflicts(req, d)
+		problems = compose.Conflicts(req, d)
 	}
 	if len(problems) > 0 {
-		f.log.Debug("Rejected MarkdownView", append(req.view.logValues(), "errors", len(problems))...)
+		f.log.Debug("Rejected MarkdownView", append(req.View.LogValues(), "errors", len(problems))...)
 
-		return respond(req, nil, judgeInvalid(req.view, req.observed, problems))
+		return response.Write(req, nil, judge.Invalid(req.View, req.Observed, problems))
 	}
-	f.log.Debug("Composed MarkdownView", req.view.logValues()...)
+	f.log.Debug("Composed MarkdownView", req.View.LogValues()...)
 
-	return respond(req, d, judge(req.view, req.observed, d, f.ttl))
+	return response.Write(req, d, judge.Judge(req.View, req.Observed, d, f.ttl))
 }

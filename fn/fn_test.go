@@ -13,51 +13,73 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
+
+func TestTTL(t *testing.T) {
+	const (
+		open     = `{status: {conditions: [{type: Responsive, status: "False", reason: WatchCircuitOpen}]}}`
+		rollout  = `{status: {updatedReplicas: 1}}`
+		changing = `{status: {conditions: [{type: Responsive, status: "False"}, {type: Available, status: "True", reason: RollingOut}]}}`
+		pending  = `{status: {conditions: [{type: Responsive, status: "False"}, {type: Synced, status: "False", message: "Unsynced resources: other"}]}}`
+	)
+	cases := map[string]struct {
+		reason     string
+		xr         string
+		deployment string
+		input      string
+		flag       time.Duration
+		want       time.Duration
+	}{
+		"None":           {reason: "Without a TTL, Crossplane calls again after an event", want: 0},
+		"RollingOut":     {reason: "A rollout has events", deployment: rollout, want: 0},
+		"Flag":           {reason: "The flag applies when the Input has no TTL", flag: time.Minute, want: time.Minute},
+		"Input":          {reason: "The TTL of the Input takes precedence", input: `{ttl: 1h}`, flag: time.Minute, want: time.Hour},
+		"Zero":           {reason: "A TTL of zero in the Input takes precedence too", input: `{ttl: 0s}`, flag: time.Minute, want: 0},
+		"Open":           {reason: "While events are dropped, a change is observed within seconds", xr: open, want: 20 * time.Second},
+		"OpenRollingOut": {reason: "While events of a rollout are dropped, its end is observed sooner", xr: open, deployment: rollout, want: 5 * time.Second},
+		"OpenDegraded":   {reason: "The end of an error is observed sooner too", xr: pending, want: 5 * time.Second},
+		"OpenChanging":   {reason: "STATUS follows Available in the next call", xr: changing, want: 5 * time.Second},
+		"OpenFlag":       {reason: "A longer TTL of the flag does not apply", xr: open, flag: time.Minute, want: 20 * time.Second},
+		"OpenInput":      {reason: "A longer TTL of the Input does not apply", xr: open, input: `{ttl: 1h}`, want: 20 * time.Second},
+		"OpenShorter":    {reason: "A shorter TTL of the Input applies", xr: open, deployment: rollout, input: `{ttl: 1s}`, want: time.Second},
+		"OpenZero":       {reason: "A TTL of zero means that none is set", xr: open, input: `{ttl: 0s}`, want: 20 * time.Second},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := settledRequest(t)
+			if tc.xr != "" {
+				proto.Merge(req.GetObserved().GetComposite().GetResource(), viewtest.Object(t, tc.xr))
+			}
+			if tc.deployment != "" {
+				proto.Merge(req.GetObserved().GetResources()["deployment"].GetResource(), viewtest.Object(t, tc.deployment))
+			}
+			if tc.input != "" {
+				req.Input = viewtest.Object(t, tc.input)
+			}
+			rsp, err := New(logging.NewNopLogger(), tc.flag).RunFunction(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			if got := rsp.GetMeta().GetTtl().AsDuration(); got != tc.want {
+				t.Errorf("\n%s\nttl: want %s, got %s", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
 
 const (
 	sampleXR = `{apiVersion: markdownview.fn.crossplane.io/v1alpha1, kind: MarkdownView,
 	             metadata: {name: sample, namespace: default, generation: 7},
 	             spec: {replicas: 2, markdowns: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`
-	settledDeployment = `{metadata: {generation: 1}, spec: {replicas: 2, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: ` + settledRevision + `}}}},
+	settledDeployment = `{metadata: {generation: 1}, spec: {replicas: 2, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: ` + viewtest.Revision + `}}}},
 	                      status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2}}`
 	settledConfigMap = `{data: {SUMMARY.md: "- [A](a.md)", a.md: ""}}`
 	settledService   = `{spec: {clusterIP: 10.0.0.1}}`
 	settledStatus    = `{status: {conditions: [{type: Available, status: "True", reason: Available}, {type: Degraded, status: "False", reason: AsExpected}, {type: BookComplete, status: "True", reason: Complete}]}}`
 )
-
-// object returns the Struct of a YAML text.
-func object(t *testing.T, text string) *structpb.Struct {
-	t.Helper()
-	b, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &structpb.Struct{}
-	if err := s.UnmarshalJSON(b); err != nil {
-		t.Fatal(err)
-	}
-
-	return s
-}
-
-// encoded returns a message in the wire format of protobuf.
-func encoded(t testing.TB, m proto.Message) []byte {
-	t.Helper()
-	b, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatalf("cannot encode a message: %v", err)
-	}
-
-	return b
-}
-
-func resourceOf(t *testing.T, text string) *fnv1.Resource {
-	t.Helper()
-
-	return &fnv1.Resource{Resource: object(t, text)}
-}
 
 // settledRequest returns a request for a MarkdownView whose pods all run the desired
 // revision.
@@ -66,15 +88,15 @@ func settledRequest(t *testing.T) *fnv1.RunFunctionRequest {
 	req := &fnv1.RunFunctionRequest{
 		Meta: &fnv1.RequestMeta{Tag: "tag"},
 		Observed: &fnv1.State{
-			Composite: resourceOf(t, sampleXR+`}`),
+			Composite: viewtest.Resource(t, sampleXR+`}`),
 			Resources: map[string]*fnv1.Resource{
-				"configmap":  resourceOf(t, settledConfigMap),
-				"deployment": resourceOf(t, settledDeployment),
-				"service":    resourceOf(t, settledService),
+				"configmap":  viewtest.Resource(t, settledConfigMap),
+				"deployment": viewtest.Resource(t, settledDeployment),
+				"service":    viewtest.Resource(t, settledService),
 			},
 		},
 	}
-	proto.Merge(req.GetObserved().GetComposite().GetResource(), object(t, settledStatus))
+	proto.Merge(req.GetObserved().GetComposite().GetResource(), viewtest.Object(t, settledStatus))
 
 	return req
 }
@@ -135,7 +157,7 @@ func TestRunFunction(t *testing.T) {
 			reason: "The first response has every status field and the readiness of every resource",
 			change: func(req *fnv1.RunFunctionRequest) {
 				req.Observed.Resources = nil
-				req.Observed.Composite = resourceOf(t, sampleXR+`}`)
+				req.Observed.Composite = viewtest.Resource(t, sampleXR+`}`)
 			},
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_FALSE, "service": fnv1.Ready_READY_FALSE},
@@ -146,7 +168,7 @@ func TestRunFunction(t *testing.T) {
 		"BecameAvailable": {
 			reason: "An event reports that the book is served for the first time",
 			change: func(req *fnv1.RunFunctionRequest) {
-				req.Observed.Composite = resourceOf(t, sampleXR+`, status: {conditions: [{type: Available, status: "False", reason: Creating}]}}`)
+				req.Observed.Composite = viewtest.Resource(t, sampleXR+`, status: {conditions: [{type: Available, status: "False", reason: Creating}]}}`)
 			},
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_TRUE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
@@ -172,7 +194,9 @@ func TestRunFunction(t *testing.T) {
 		},
 		"OldContent": {
 			reason: "The status is not Healthy while the ConfigMap has other content, even if pods run the desired revision",
-			change: func(req *fnv1.RunFunctionRequest) { req.Observed.Resources["configmap"] = resourceOf(t, `{data: {}}`) },
+			change: func(req *fnv1.RunFunctionRequest) {
+				req.Observed.Resources["configmap"] = viewtest.Resource(t, `{data: {}}`)
+			},
 			want: want{
 				ready:      map[string]fnv1.Ready{"configmap": fnv1.Ready_READY_FALSE, "deployment": fnv1.Ready_READY_TRUE, "service": fnv1.Ready_READY_TRUE},
 				status:     `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7, url: http://viewer-sample.default.svc, selector: "` + selector + `"}`,
@@ -205,7 +229,7 @@ func TestRunFunction(t *testing.T) {
 			if diff := cmp.Diff(tc.want.ready, ready); diff != "" {
 				t.Errorf("\n%s\nreadiness: -want, +got:\n%s", tc.reason, diff)
 			}
-			composite := &fnv1.Resource{Resource: object(t, `{apiVersion: markdownview.fn.crossplane.io/v1alpha1, kind: MarkdownView, status: `+tc.want.status+`}`)}
+			composite := &fnv1.Resource{Resource: viewtest.Object(t, `{apiVersion: markdownview.fn.crossplane.io/v1alpha1, kind: MarkdownView, status: `+tc.want.status+`}`)}
 			if diff := cmp.Diff(composite, rsp.GetDesired().GetComposite(), protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\ncomposite: -want, +got:\n%s", tc.reason, diff)
 			}
@@ -227,10 +251,10 @@ func TestFatal(t *testing.T) {
 		`metadata, namespace, podDisruptionBudget, resources, route, server, service, statusFields, templates, ttl, viewerImage; spec.replicas: Invalid value: 9: must be from 1 to 5`
 
 	req := settledRequest(t)
-	req.Input = object(t, `{typo: 1}`)
+	req.Input = viewtest.Object(t, `{typo: 1}`)
 	spec := req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
 	spec.Fields["replicas"] = structpb.NewNumberValue(9)
-	req.Desired = &fnv1.State{Resources: map[string]*fnv1.Resource{"other": resourceOf(t, `{kind: Other}`)}}
+	req.Desired = &fnv1.State{Resources: map[string]*fnv1.Resource{"other": viewtest.Resource(t, `{kind: Other}`)}}
 
 	want := &fnv1.RunFunctionResponse{
 		Meta:    &fnv1.ResponseMeta{Tag: "tag", Ttl: durationpb.New(0)},
@@ -254,16 +278,16 @@ func TestFatal(t *testing.T) {
 
 func TestOthers(t *testing.T) {
 	req := settledRequest(t)
-	req.Context = object(t, `{a: b}`)
+	req.Context = viewtest.Object(t, `{a: b}`)
 	req.Desired = &fnv1.State{
 		Composite: &fnv1.Resource{
-			Resource:          object(t, `{apiVersion: v1, kind: Theirs, status: {theirs: 1, status: theirs}}`),
+			Resource:          viewtest.Object(t, `{apiVersion: v1, kind: Theirs, status: {theirs: 1, status: theirs}}`),
 			ConnectionDetails: map[string][]byte{"secret": []byte("s")},
 			Ready:             fnv1.Ready_READY_FALSE,
 		},
 		Resources: map[string]*fnv1.Resource{
-			"other":   {Resource: object(t, `{kind: Other}`), ConnectionDetails: map[string][]byte{"k": []byte("v")}, Ready: fnv1.Ready_READY_TRUE},
-			"service": {Resource: object(t, `{apiVersion: v1, kind: Service, metadata: {name: viewer-sample, labels: {before: ours}}}`)},
+			"other":   {Resource: viewtest.Object(t, `{kind: Other}`), ConnectionDetails: map[string][]byte{"k": []byte("v")}, Ready: fnv1.Ready_READY_TRUE},
+			"service": {Resource: viewtest.Object(t, `{apiVersion: v1, kind: Service, metadata: {name: viewer-sample, labels: {before: ours}}}`)},
 		},
 	}
 	rsp := run(t, req)
@@ -286,7 +310,7 @@ func TestOthers(t *testing.T) {
 		t.Errorf("Our resource replaces the same one of an earlier step: got labels %v", got)
 	}
 
-	req.Desired.Resources["service"] = resourceOf(t, `{kind: Ingress}`)
+	req.Desired.Resources["service"] = viewtest.Resource(t, `{kind: Ingress}`)
 	rsp = run(t, req)
 	want := `cannot compose MarkdownView "sample": desired.resources[service]: Forbidden: another function of the pipeline desires another resource with this name: rename it there`
 	if len(rsp.GetResults()) != 1 || rsp.GetResults()[0].GetMessage() != want || rsp.GetResults()[0].GetReason() != "PipelineConflict" {
@@ -306,10 +330,10 @@ func TestStatusFields(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			req := settledRequest(t)
-			req.Input = object(t, tc.input)
+			req.Input = viewtest.Object(t, tc.input)
 
 			got := run(t, req).GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue()
-			if diff := cmp.Diff(object(t, tc.want), got, protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(viewtest.Object(t, tc.want), got, protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\nstatus: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
@@ -329,9 +353,9 @@ func TestNamespaceOfResources(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: resourceOf(t, tc.xr)}}
+			req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: viewtest.Resource(t, tc.xr)}}
 			if tc.input != "" {
-				req.Input = object(t, tc.input)
+				req.Input = viewtest.Object(t, tc.input)
 			}
 
 			got := map[string]string{}
@@ -341,6 +365,45 @@ func TestNamespaceOfResources(t *testing.T) {
 			want := map[string]string{"configmap": tc.want, "deployment": tc.want, "service": tc.want}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("\n%s\nnamespaces: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestStatus(t *testing.T) {
+	const settled = `{status: Healthy, replicas: 2, readyReplicas: 2, observedGeneration: 7}`
+	cases := map[string]struct {
+		reason     string
+		last       string
+		deployment string
+		input      string
+		want       string
+	}{
+		"First":  {reason: "An XR without a status gets one", last: `{}`, want: settled},
+		"Same":   {reason: "While Available stays the same, every field is written", last: `{status: Available, replicas: 1, readyReplicas: 0, observedGeneration: 6, conditions: [{type: Available, status: "True", reason: Available}]}`, want: settled},
+		"Change": {reason: "While Available changes, the fields keep their values", last: `{status: Available, replicas: 1, readyReplicas: 0, observedGeneration: 6, conditions: [{type: Available, status: "True", reason: RollingOut}]}`, want: `{status: Available, replicas: 1, readyReplicas: 0, observedGeneration: 6}`},
+		"Added":  {reason: "A field that had no value is written", last: `{status: Available, conditions: [{type: Available, status: "True", reason: RollingOut}]}`, want: `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7}`},
+		"Input":  {reason: "A field that the XRD does not declare is not written", last: `{status: Available, replicas: 1, conditions: [{type: Available, status: "True", reason: RollingOut}]}`, input: `{statusFields: [status]}`, want: `{status: Available}`},
+		"Others": {reason: "A reason of another function does not become ours, so the fields do not wait for it", last: `{status: Available, observedGeneration: 6, conditions: [{type: Available, status: "True", reason: Custom}]}`, want: settled},
+		"Surge":  {reason: "The pods that a rollout adds do not count", last: `{}`, deployment: `{status: {observedGeneration: 1, replicas: 4, updatedReplicas: 2, readyReplicas: 3, availableReplicas: 3}}`, want: `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7}`},
+		"Fewer":  {reason: "Pods that are missing do not count", last: `{}`, deployment: `{status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 0}}`, want: `{status: NotReady, replicas: 1, readyReplicas: 0, observedGeneration: 7}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := settledRequest(t)
+			req.Observed.Composite = &fnv1.Resource{Resource: viewtest.Object(t, sampleXR+`, status: `+tc.last+`}`)}
+			if tc.deployment != "" {
+				proto.Merge(req.GetObserved().GetResources()["deployment"].GetResource(), viewtest.Object(t, tc.deployment))
+			}
+			if tc.input != "" {
+				req.Input = viewtest.Object(t, tc.input)
+			}
+
+			got := run(t, req).GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue()
+			delete(got.GetFields(), "selector")
+			delete(got.GetFields(), "url")
+			if diff := cmp.Diff(viewtest.Object(t, tc.want), got, protocmp.Transform()); diff != "" {
+				t.Errorf("\n%s\nstatus: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -14,6 +14,11 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/utils/ptr"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/judge"
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
+	"github.com/crossplane-contrib/function-markdownview/internal/response"
+	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
 // A brokenLogger panics when the function writes its debug log, and keeps what the
@@ -34,8 +39,8 @@ func TestPanic(t *testing.T) {
 	const message = "The function panicked: see the log of the function"
 
 	req := settledRequest(t)
-	req.Context = object(t, `{a: b}`)
-	req.Desired = &fnv1.State{Resources: map[string]*fnv1.Resource{"other": resourceOf(t, `{kind: Other}`)}}
+	req.Context = viewtest.Object(t, `{a: b}`)
+	req.Desired = &fnv1.State{Resources: map[string]*fnv1.Resource{"other": viewtest.Resource(t, `{kind: Other}`)}}
 	log := &brokenLogger{Logger: logging.NewNopLogger()}
 	got, err := New(log, 0).RunFunction(t.Context(), req)
 	if err != nil {
@@ -79,22 +84,22 @@ func TestTooLarge(t *testing.T) {
 
 		return req
 	}
-	respondTo := func(req *fnv1.RunFunctionRequest) Response {
-		rsp, err := New(logging.NewNopLogger(), 0).Respond(encoded(t, req))
+	respondTo := func(req *fnv1.RunFunctionRequest) response.Response {
+		rsp, err := New(logging.NewNopLogger(), 0).Respond(viewtest.Encode(t, req))
 		if err != nil {
 			t.Fatal(err)
 		}
 
 		return rsp
 	}
-	most := 3<<20 + maxResponse - respondTo(large(3<<20)).size()
+	most := 3<<20 + judge.MaxResponse - respondTo(large(3<<20)).Size()
 
-	if got := respondTo(large(most)); len(got.Results) > 0 || got.size() != maxResponse {
-		t.Errorf("A response of %d bytes is not too large: got %d bytes and results %v", maxResponse, got.size(), got.Results)
+	if got := respondTo(large(most)); len(got.Results) > 0 || got.Size() != judge.MaxResponse {
+		t.Errorf("A response of %d bytes is not too large: got %d bytes and results %v", judge.MaxResponse, got.Size(), got.Results)
 	}
 
 	got := respondTo(large(most + 1))
-	if diff := cmp.Diff([]Result{{"fatal", "ResponseTooLarge"}}, got.Results); diff != "" {
+	if diff := cmp.Diff([]report.Result{{Severity: "fatal", Reason: "ResponseTooLarge"}}, got.Results); diff != "" {
 		t.Errorf("A response that is too large for Crossplane is a fatal result: -want, +got:\n%s", diff)
 	}
 	rsp := &fnv1.RunFunctionResponse{}
@@ -122,7 +127,7 @@ func TestTooLarge(t *testing.T) {
 
 // TestRespondErrors checks that bytes that are not a request give a gRPC error.
 func TestRespondErrors(t *testing.T) {
-	whole := encoded(t, settledRequest(t))
+	whole := viewtest.Encode(t, settledRequest(t))
 	for name, message := range map[string][]byte{"Truncated": whole[:len(whole)-1], "InvalidUTF8": []byte("\x0a\x03\x0a\x01\xff"), "NoMessage": []byte("text")} {
 		if rsp, err := New(logging.NewNopLogger(), 0).Respond(message); err == nil || !strings.HasPrefix(err.Error(), "cannot decode request: ") {
 			t.Errorf("%s: want an error, got %v and %v", name, err, rsp)

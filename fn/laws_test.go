@@ -33,7 +33,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
-	"github.com/crossplane-contrib/function-markdownview/fn"
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
 )
 
 // ours are the keys of the resources that the function composes by default.
@@ -112,16 +112,16 @@ func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 	}
 
 	reasons := map[string][]string{
-		"Available/STATUS_CONDITION_TRUE":  {fn.ReasonAvailable, fn.ReasonRollingOut, fn.ReasonScaledToZero},
-		"Available/STATUS_CONDITION_FALSE": {fn.ReasonCreating, fn.ReasonUnavailable},
-		"Degraded/STATUS_CONDITION_TRUE":   {fn.ReasonInvalidSpec, fn.ReasonConfigMapNotFound, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict, fn.ReasonApplyFailed, fn.ReasonMissing, fn.ReasonPaused, fn.ReasonReplicaFailure, fn.ReasonProgressDeadlineExceeded, fn.ReasonRouteNotAccepted},
-		"Degraded/STATUS_CONDITION_FALSE":  {fn.ReasonAsExpected},
+		"Available/STATUS_CONDITION_TRUE":  {report.ReasonAvailable, report.ReasonRollingOut, report.ReasonScaledToZero},
+		"Available/STATUS_CONDITION_FALSE": {report.ReasonCreating, report.ReasonUnavailable},
+		"Degraded/STATUS_CONDITION_TRUE":   {report.ReasonInvalidSpec, report.ReasonConfigMapNotFound, report.ReasonInvalidInput, report.ReasonPipelineConflict, report.ReasonResourceConflict, report.ReasonApplyFailed, report.ReasonMissing, report.ReasonPaused, report.ReasonReplicaFailure, report.ReasonProgressDeadlineExceeded, report.ReasonRouteNotAccepted},
+		"Degraded/STATUS_CONDITION_FALSE":  {report.ReasonAsExpected},
 
-		"BookComplete/STATUS_CONDITION_TRUE":  {fn.ReasonComplete},
-		"BookComplete/STATUS_CONDITION_FALSE": {fn.ReasonIncomplete},
+		"BookComplete/STATUS_CONDITION_TRUE":  {report.ReasonComplete},
+		"BookComplete/STATUS_CONDITION_FALSE": {report.ReasonIncomplete},
 	}
 	if isFatal(rsp) || waits(req) || bookImage(req) != "" {
-		reasons["BookComplete/STATUS_CONDITION_UNKNOWN"] = []string{fn.ReasonNotChecked}
+		reasons["BookComplete/STATUS_CONDITION_UNKNOWN"] = []string{report.ReasonNotChecked}
 	}
 	var types []string
 	for _, c := range rsp.GetConditions() {
@@ -186,7 +186,7 @@ func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 		t.Errorf("law 3: %d results in addition to a fatal one", len(rsp.GetResults())-1)
 	}
 	degraded := rsp.GetConditions()[1]
-	if !slices.Contains([]string{fn.ReasonInvalidSpec, fn.ReasonConfigMapNotFound, fn.ReasonInvalidInput, fn.ReasonPipelineConflict, fn.ReasonResourceConflict}, degraded.GetReason()) || degraded.GetReason() != rsp.GetResults()[0].GetReason() {
+	if !slices.Contains([]string{report.ReasonInvalidSpec, report.ReasonConfigMapNotFound, report.ReasonInvalidInput, report.ReasonPipelineConflict, report.ReasonResourceConflict}, degraded.GetReason()) || degraded.GetReason() != rsp.GetResults()[0].GetReason() {
 		t.Errorf("law 3: fatal result %v with condition %v", rsp.GetResults()[0], degraded)
 	}
 	if !proto.Equal(req.GetDesired(), rsp.GetDesired()) {

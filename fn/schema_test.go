@@ -2,10 +2,22 @@ package fn
 
 import (
 	"encoding/json"
+	"os"
 	"reflect"
 	"strings"
+	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/types/known/structpb"
+	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/compose"
+	"github.com/crossplane-contrib/function-markdownview/internal/files"
+	"github.com/crossplane-contrib/function-markdownview/internal/judge"
+	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/validate"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
+	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
 // declared returns the fields that a schema declares below one of its properties, with
@@ -73,4 +85,78 @@ func goType(t reflect.Type) string {
 	default:
 		return t.Kind().String()
 	}
+}
+
+// TestXRD compares the Go type of the spec and the messages of its rules with the
+// XRD of the Configuration.
+func TestXRD(t *testing.T) {
+	b, err := os.ReadFile("../package/configuration/definition.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	xrd := &structpb.Struct{}
+	j, err := yaml.YAMLToJSON(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := xrd.UnmarshalJSON(j); err != nil {
+		t.Fatal(err)
+	}
+	schema := xrd.GetFields()["spec"].GetStructValue().GetFields()["versions"].GetListValue().GetValues()[0].
+		GetStructValue().GetFields()["schema"].GetStructValue().GetFields()["openAPIV3Schema"].GetStructValue()
+
+	t.Run("Spec", func(t *testing.T) {
+		want := map[string]string{
+			"markdowns":               "object of string",
+			"binaries":                "object of string",
+			"markdownsFrom":           "array",
+			"summary":                 "string",
+			"book":                    "object",
+			"book.title":              "string",
+			"book.description":        "string",
+			"book.authors":            "array",
+			"book.language":           "string",
+			"book.textDirection":      "string",
+			"book.defaultTheme":       "string",
+			"book.preferredDarkTheme": "string",
+			"host":                    "string",
+			"replicas":                "integer",
+			"viewerImage":             "string",
+			"resources":               "object",
+			"resources.requests":      "object of quantity",
+			"resources.limits":        "object of quantity",
+		}
+		if diff := cmp.Diff(want, declared(schema, "spec")); diff != "" {
+			t.Errorf("spec in the XRD: -want, +got:\n%s", diff)
+		}
+		if diff := cmp.Diff(want, typed(view.Spec{})); diff != "" {
+			t.Errorf("spec in the Go type: -want, +got:\n%s", diff)
+		}
+	})
+
+	t.Run("Status", func(t *testing.T) {
+		want := map[string]string{
+			"status": "string", "replicas": "integer", "readyReplicas": "integer",
+			"selector": "string", "observedGeneration": "integer", "url": "string",
+		}
+		if diff := cmp.Diff(want, declared(schema, "status")); diff != "" {
+			t.Errorf("status fields in the XRD: Crossplane can apply only these: -want, +got:\n%s", diff)
+		}
+		d, _ := compose.Compose(viewtest.View(), request.Observed{})
+		got := map[string]string{}
+		for name, value := range judge.StatusOf(viewtest.View(), request.Observed{}, d, judge.Readiness{}) {
+			got[string(name)] = goType(reflect.TypeOf(value))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("status fields that the function writes: -want, +got:\n%s", diff)
+		}
+	})
+
+	t.Run("Messages", func(t *testing.T) {
+		for _, message := range []string{files.MessageEmpty, files.MessageSummary, files.MessageBinary, files.MessageSize, files.MessageSizes, validate.MessageSource, validate.MessageImage, validate.MessageImagePath, validate.MessageImageSummary} {
+			if !strings.Contains(string(b), "message: '"+message+"'") {
+				t.Errorf("The XRD has no rule with the message %q", message)
+			}
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/crossplane-contrib/function-markdownview/fn"
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
 )
 
 // metrics are the metrics of the server. A test checks that docs/metrics.md describes each
@@ -44,7 +45,7 @@ func newMetrics() *metrics {
 func (m *metrics) count(results []fn.Result) {
 	for _, r := range results {
 		m.results.WithLabelValues(r.Severity, r.Reason).Inc()
-		if r.Reason == fn.ReasonPanic {
+		if r.Reason == report.ReasonPanic {
 			m.panics.Inc()
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/crossplane-contrib/function-markdownview/fn"
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
 )
 
 // TestVersions calls both versions of the service: Crossplane up to v1.16 calls
@@ -57,7 +58,7 @@ func TestVersions(t *testing.T) {
 
 func TestResultsAreCounted(t *testing.T) {
 	r := serve(t, func([]byte) (fn.Response, error) {
-		return fn.Response{Results: []fn.Result{{Severity: "fatal", Reason: fn.ReasonPanic}, {Severity: "normal", Reason: fn.ReasonAvailable}}}, nil
+		return fn.Response{Results: []fn.Result{{Severity: "fatal", Reason: report.ReasonPanic}, {Severity: "normal", Reason: report.ReasonAvailable}}}, nil
 	}, times{})
 	sample := func(result fn.Result) string {
 		return fmt.Sprintf("function_markdownview_results_total{reason=%q,severity=%q}", result.Reason, result.Severity)
@@ -73,9 +74,9 @@ func TestResultsAreCounted(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		"function_markdownview_panics_total":                              2,
-		sample(fn.Result{Severity: "fatal", Reason: fn.ReasonPanic}):      2,
-		sample(fn.Result{Severity: "normal", Reason: fn.ReasonAvailable}): 2,
+		"function_markdownview_panics_total":                                  2,
+		sample(fn.Result{Severity: "fatal", Reason: report.ReasonPanic}):      2,
+		sample(fn.Result{Severity: "normal", Reason: report.ReasonAvailable}): 2,
 	} {
 		if got := r.metric(t, name); got != want {
 			t.Errorf("%s after two calls: want %v, got %v", name, want, got)

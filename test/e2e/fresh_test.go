@@ -97,7 +97,7 @@ func Orphaned(k *kit) {
 	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-0")))
 	k.settle(name)
 	k.apply(book(name, composedBy(composition), replicas(2), withRevision("revision-1"), image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage)))
-	k.eventually("a pod of the change", func() error { return equal("pods", 3, len(k.podsOf(name))) })
+	k.eventually("a pod of the change", func() error { return equal("pods", 4, len(k.podsOf(name))) })
 
 	before := k.viewer(name).UID
 	k.kubectl("delete", "deployment", "viewer-"+name, "--cascade=orphan")

@@ -1,0 +1,149 @@
+package compose
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
+	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
+	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
+)
+
+// TestConditionOfAnotherBook checks that a condition is kept only for the book that it
+// describes: Crossplane writes conditions even if it cannot apply resources.
+func TestConditionOfAnotherBook(t *testing.T) {
+	const problem = `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`
+	complete := report.Condition{Type: report.TypeBookComplete, Status: "True", Reason: "Complete", Message: "No problems found in the book"}
+	incomplete := report.Condition{Type: report.TypeBookComplete, Status: "False", Reason: "Incomplete", Message: problem}
+	other := report.Condition{Type: report.TypeBookComplete, Status: "False", Reason: "Incomplete", Message: "The book has problems: others"}
+
+	cases := map[string]struct {
+		reason string
+		text   string
+		last   report.Condition
+		// described is the condition of the book that the Deployment runs.
+		described report.Condition
+		want      report.Condition
+	}{
+		"Complete":       {reason: "The condition stays", last: complete, described: complete, want: complete},
+		"Incomplete":     {reason: "The condition stays", text: "[b](b.md)", last: incomplete, described: incomplete, want: incomplete},
+		"NewProblem":     {reason: "The condition is that of a book without problems", text: "[b](b.md)", last: complete, described: incomplete, want: incomplete},
+		"OldProblem":     {reason: "The condition is that of a book with problems", last: incomplete, described: complete, want: complete},
+		"OtherProblem":   {reason: "The condition is that of a book with other problems", text: "[b](b.md)", last: other, described: incomplete, want: incomplete},
+		"AfterFailure":   {reason: "Another function failed", text: "[b](b.md)", last: report.Condition{Type: report.TypeBookComplete, Status: "Unknown", Reason: "FatalError", Message: "a"}, described: incomplete, want: incomplete},
+		"EarlierRelease": {reason: "A release without the condition composed the book", text: "[b](b.md)", described: complete, want: incomplete},
+		// The annotation matches a condition that is wrong for this text, so the result
+		// shows that nothing is parsed.
+		"NotParsed": {reason: "A book that was composed before is not parsed", text: "[b](b.md)", last: other, described: other, want: other},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := viewtest.View()
+			v.Spec.Markdowns["a.md"] = tc.text
+			first, problems := Compose(v, request.Observed{})
+			if len(problems) > 0 {
+				t.Fatal(viewtest.Messages(problems))
+			}
+			o := request.Observed{Deployment: &request.ObservedDeployment{}}
+			o.Deployment.Spec.Template.Metadata.Annotations.Revision = first.Revision
+			o.Deployment.Metadata.Annotations.Incomplete = incompleteHash(tc.described)
+			v.Last.Status.Conditions = []report.Condition{tc.last}
+
+			d, problems := Compose(v, o)
+			if len(problems) > 0 {
+				t.Fatal(viewtest.Messages(problems))
+			}
+			if diff := cmp.Diff(tc.want, d.Complete); diff != "" {
+				t.Errorf("\n%s\nBookComplete: -want, +got:\n%s", tc.reason, diff)
+			}
+			if got := d.encoded.Annotations[annotationIncomplete]; got != incompleteHash(tc.want) {
+				t.Errorf("\n%s\nannotation: want %q, got %q", tc.reason, incompleteHash(tc.want), got)
+			}
+		})
+	}
+}
+
+// TestLongMessage checks that a shortened message is not shortened again.
+func TestLongMessage(t *testing.T) {
+	for n := range 4 {
+		message := strings.Repeat("x", n) + strings.Repeat("一", maxIncomplete)
+		once := report.LineOf(message, maxIncomplete)
+		if twice := report.LineOf(once, maxIncomplete); len(once) > maxIncomplete+len("…") || twice != once {
+			t.Errorf("a message of %d bytes: got %d bytes, and %d bytes when shortened again", len(message), len(once), len(twice))
+		}
+	}
+}
+
+// TestGeneratedSummary checks that SUMMARY.md is generated again if somebody changed it
+// in the cluster.
+func TestGeneratedSummary(t *testing.T) {
+	v := viewtest.View()
+	v.Spec.Markdowns = map[string]string{"a.md": "# A"}
+	v.Spec.Summary = view.SummaryAuto
+	const want = "# Summary\n\n- [A](a.md)\n"
+
+	for _, text := range []string{"", want, "# Summary\n\n- [Mine](a.md)\n"} {
+		first, _ := Compose(v, request.Observed{})
+		o := request.Observed{Deployment: &request.ObservedDeployment{}, ConfigMaps: map[string]*view.ConfigMap{view.KeyConfigMap: {Data: map[string]string{view.SummaryName: text}}}}
+		o.Deployment.Spec.Template.Metadata.Annotations.Revision = first.Revision
+		d, problems := Compose(v, o)
+		if len(problems) > 0 {
+			t.Fatal(viewtest.Messages(problems))
+		}
+		if got := d.ConfigMap.Data[view.SummaryName]; got != want {
+			t.Errorf("SUMMARY.md when %q is observed: want %q, got %q", text, want, got)
+		}
+	}
+}
+
+// TestSummaryRemoved checks that a SUMMARY.md that a user wrote and removed is replaced
+// by a generated one.
+func TestSummaryRemoved(t *testing.T) {
+	v := viewtest.View()
+	v.Spec.Markdowns = map[string]string{"a.md": "# A", "b.md": "# B", view.SummaryName: "- [B](b.md)\n"}
+	v.Spec.Summary = view.SummaryAuto
+	before, _ := Compose(v, request.Observed{})
+	o := request.Observed{Deployment: &request.ObservedDeployment{}, ConfigMaps: map[string]*view.ConfigMap{view.KeyConfigMap: {Data: before.ConfigMap.Data}}}
+	o.Deployment.Spec.Template.Metadata.Annotations.Revision = before.Revision
+
+	delete(v.Spec.Markdowns, view.SummaryName)
+	d, problems := Compose(v, o)
+	if len(problems) > 0 {
+		t.Fatal(viewtest.Messages(problems))
+	}
+	const want = "# Summary\n\n- [A](a.md)\n- [B](b.md)\n"
+	if got := d.ConfigMap.Data[view.SummaryName]; got != want {
+		t.Errorf("SUMMARY.md: want %q, got %q", want, got)
+	}
+}
+
+// TestExtraItems checks that the volume keeps the files that a template adds when a
+// file of the book needs an item.
+func TestExtraItems(t *testing.T) {
+	v := viewtest.View()
+	v.Input.Templates.ConfigMap = viewtest.Template(t, `{data: {theme.css: body}, binaryData: {x.png: aGk=}}`)
+	flat, _ := Compose(v, request.Observed{})
+	if items := flat.Deployment.Spec.Template.Spec.Volumes[0].ConfigMap.Items; len(items) > 0 {
+		t.Errorf("A book without folders needs no items: got %v", items)
+	}
+
+	v.Spec.Markdowns["folder/b.txt"] = "text"
+	nested, problems := Compose(v, request.Observed{})
+	if len(problems) > 0 {
+		t.Fatal(viewtest.Messages(problems))
+	}
+	got := map[string]string{}
+	for _, item := range nested.Deployment.Spec.Template.Spec.Volumes[0].ConfigMap.Items {
+		got[item.Path] = item.Key
+	}
+	want := map[string]string{
+		"SUMMARY.md": "SUMMARY.md", "a.md": "a.md", "theme.css": "theme.css", "x.png": "x.png",
+		"folder/b.txt": "folder_b.txt-a5a3621efffe1dbd56ac",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("items: -want, +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,90 @@
+package compose
+
+import (
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/files"
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
+)
+
+// A part identifies a composed resource of a MarkdownView.
+type part struct {
+	Key, apiVersion, Kind, Name string
+}
+
+// Desired holds the composed resources, each with only the fields that we own. The
+// apply configurations of client-go have the same purpose, but they link all of
+// client-go, which would be half of the binary. Like them, wire.Writer omits empty fields.
+type Desired struct {
+	// configMap is not among the resources if an image holds the book.
+	ConfigMap  *files.ConfigMap
+	Deployment *appsv1.Deployment
+	Service    *corev1.Service
+
+	// resources lists the composed resources.
+	Resources []ComposedResource
+
+	// items has the files that pods mount from our ConfigMap. Empty means all.
+	items []corev1.KeyToPath
+	// shared holds the files of other ConfigMaps that pods mount from there.
+	shared []view.SharedFiles
+	// generated is whether the function generates SUMMARY.md.
+	generated bool
+
+	// static is whether a web server serves the pages that mdBook has built.
+	static bool
+
+	// text is the resource key of the ConfigMap with the text of the spec. serving has
+	// the keys of the ConfigMaps that pods serve until the rollout completes, usually
+	// one. Both are textImage if an image holds the book.
+	Text    string
+	Serving []string
+
+	// revision is a hash of the content and the pod template. applied is the revision
+	// of the encoded Deployment: an earlier one until pods can start with the content.
+	Revision, Applied string
+	encoded           *encodedDeployment
+
+	// complete is the condition BookComplete.
+	Complete report.Condition
+}
+
+// A ComposedResource is a desired composed resource.
+type ComposedResource struct {
+	part
+
+	// object is encoded into the response.
+	Object any
+	// optional is whether the resource can be absent although nobody deleted it: the
+	// Input may just have added it.
+	Optional bool
+}
+
+// configMapPart returns the ConfigMap with a resource key as a part.
+func configMapPart(v view.View, key string) part {
+	return part{key, "v1", "ConfigMap", v.ConfigMapOf(key)}
+}
+
+// immutable returns whether pods read anything other than the ConfigMap that changes in
+// place.
+func (d *Desired) immutable() bool {
+	return d.Text != view.KeyConfigMap || !slices.Equal(d.Serving, []string{view.KeyConfigMap})
+}
+
+// serve sets the annotations that show which ConfigMaps the Deployment and its pods
+// use. A ConfigMap that changes in place needs none, unless it replaces an immutable
+// one.
+func (d *Desired) serve() {
+	if d.Text != view.KeyConfigMap {
+		metav1.SetMetaDataAnnotation(&d.Deployment.Spec.Template.ObjectMeta, annotationConfigMap, d.Text)
+	}
+	if d.immutable() {
+		metav1.SetMetaDataAnnotation(&d.Deployment.ObjectMeta, annotationServing, strings.Join(d.Serving, ","))
+	}
+}

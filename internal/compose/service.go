@@ -1,0 +1,32 @@
+package compose
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/files"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
+)
+
+// Service returns the Service of a view. It sets the type even if that is the default
+// of Kubernetes: when somebody changes a field that we do not own, Crossplane does not
+// change it back.
+func Service(v view.View) *corev1.Service {
+	return &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: files.Metadata(v, v.ViewerName(), v.Input.Service.Annotations),
+		Spec: corev1.ServiceSpec{
+			Type:     cmp.Or(v.Input.Service.Type, corev1.ServiceTypeClusterIP),
+			Selector: v.Selector(),
+			Ports: []corev1.ServicePort{{
+				Name:       view.PortName,
+				Protocol:   corev1.ProtocolTCP,
+				Port:       view.ServicePort,
+				TargetPort: intstr.FromString(view.PortName),
+			}},
+		},
+	}
+}

@@ -1,0 +1,106 @@
+package validate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
+)
+
+// invalidWith returns the errors of a view with a name, a host and an Input.
+func invalidWith(t *testing.T, name, host, input string) []string {
+	t.Helper()
+
+	v := viewtest.View()
+	v.Metadata.Name, v.Spec.Host = name, host
+	v.Input = *viewtest.Decode[v1beta1.Input](t, input)
+
+	return viewtest.Messages(Request(request.Request{View: v}))
+}
+
+// parents returns a number of parents in YAML.
+func parents(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("{name: gateway-%d}", i)
+	}
+
+	return strings.Join(all, ", ")
+}
+
+func TestValidatePublish(t *testing.T) {
+	const gateway = `parentRefs: [{name: public}]`
+	long := strings.Repeat("a", 64)
+	cases := map[string]struct {
+		reason      string
+		name, host  string
+		input, want string
+	}{
+		"Pattern":       {reason: "The host has the name and the namespace", input: `{route: {` + gateway + `, host: "{name}.{namespace}.example.com"}}`},
+		"Chosen":        {reason: "The MarkdownView sets an allowed host", host: "a.example.com", input: `{allowedHosts: ["*.example.com"], route: {` + gateway + `}}`},
+		"OwnNamespace":  {reason: "A pattern can have the namespace", host: "a.default.example.com", input: `{allowedHosts: ["*.{namespace}.example.com"], ingress: {}}`},
+		"OtherSpace":    {reason: "The host of another namespace is not allowed", host: "a.other.example.com", input: `{allowedHosts: ["*.{namespace}.example.com"], ingress: {}}`, want: "spec.host: Forbidden: is not allowed here: name a host that matches *.{namespace}.example.com"},
+		"TwoLabels":     {reason: "A star matches one label of a host", host: "a.b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Forbidden"},
+		"Suffix":        {reason: "A pattern must match the whole host", host: "example.com.evil.org", input: `{allowedHosts: ["example.com"], ingress: {}}`, want: "spec.host: Forbidden"},
+		"NotAllowed":    {reason: "No host is allowed by default", host: "a.example.com", input: `{ingress: {host: "{name}.example.com"}}`, want: "spec.host: Forbidden: is not allowed here"},
+		"NotPublic":     {reason: "A host without route or ingress has no effect", host: "a.example.com", input: `{}`, want: "spec.host: Forbidden: is not allowed here"},
+		"NoHost":        {reason: "A host is required if the Input has no pattern", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Required value: name a host that matches *.example.com"},
+		"BadHost":       {reason: "An underscore is not allowed in a host", host: "a_b.example.com", input: `{allowedHosts: ["*.example.com"], ingress: {}}`, want: "spec.host: Invalid value"},
+		"Address":       {reason: "Kubernetes rejects an IP address", host: "1.2.3.4", input: `{allowedHosts: ["*.*.*.*"], ingress: {}}`, want: "spec.host: Invalid value"},
+		"Zeros":         {reason: "Kubernetes rejects an IP address with leading zeros", host: "010.0.0.1", input: `{allowedHosts: ["*.*.*.*"], ingress: {}}`, want: "spec.host: Invalid value"},
+		"ZerosPattern":  {reason: "A pattern must not be an IP address", input: `{ingress: {host: "010.0.0.1"}}`, want: "input.ingress.host: Invalid value"},
+		"NameOfAddress": {reason: "The name of the XR makes the host an IP address", name: "010", input: `{ingress: {host: "{name}.0.0.1"}}`, want: `metadata.name: Invalid value: "010": gives an invalid host name: 010.0.0.1 is an IP address`},
+		"LongName":      {reason: "The name of the XR is too long for a label of the host", name: long, input: `{ingress: {host: "{name}.example.com"}}`, want: "metadata.name: Invalid value: \"" + long + "\": gives an invalid host name: " + long + ".example.com is an IP address, or has more than 253 characters, or more than 63 between two dots: choose another name"},
+		"LongSecret":    {reason: "The name of the XR is too long for the name of the Secret", name: strings.Repeat("a", 250), input: `{ingress: {host: example.com, tls: {secretName: "{name}-tls"}}}`, want: "metadata.name: Invalid value: \"" + strings.Repeat("a", 80) + "…\": is too long for the name of the Secret"},
+		"LongestName":   {reason: "A label of a host has at most 63 characters", name: long[:63], input: `{ingress: {host: "{name}.example.com"}}`},
+		"LongestSecret": {reason: "The name of a Secret has at most 253 characters", name: strings.Repeat("a", 249), input: `{ingress: {host: example.com, tls: {secretName: "{name}-tls"}}}`},
+		"Both":          {reason: "A book has one public address", input: `{route: {` + gateway + `, host: a.b}, ingress: {host: a.b}}`, want: "input.ingress: Forbidden: set route or ingress, not both"},
+		"NoPattern":     {reason: "The Input must have a pattern or allow hosts", input: `{ingress: {}}`, want: "input.ingress.host: Required value"},
+		"BadPattern":    {reason: "An unknown variable is not part of a host", input: `{ingress: {host: "{title}.example.com"}}`, want: "input.ingress.host: Invalid value"},
+		"Wildcard":      {reason: "A route has one host", input: `{route: {` + gateway + `, host: "*.example.com"}}`, want: "input.route.host: Invalid value"},
+		"BadAllowed":    {reason: "An upper case pattern matches no host", input: `{allowedHosts: ["A.example.com"], ingress: {host: a.b}}`, want: "input.allowedHosts[0]: Invalid value"},
+		"AllowedAlone":  {reason: "Allowed hosts have no effect without route or ingress", input: `{allowedHosts: ["*.example.com"]}`, want: "input.allowedHosts: Forbidden: has no effect without route or ingress"},
+		"NoParent":      {reason: "A route needs a Gateway", input: `{route: {host: a.b}}`, want: "input.route.parentRefs: Required value"},
+		"BadParent":     {reason: "A parent needs the name of a Gateway", input: `{route: {parentRefs: [{namespace: infra}], host: a.b}}`, want: "input.route.parentRefs[0].name: Required value"},
+		"TwoParents":    {reason: "The same Gateway twice", input: `{route: {parentRefs: [{name: a}, {name: a}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value: names a Gateway that the list has already: remove it, or give both entries a sectionName of their own"},
+		"Sections":      {reason: "Entries for one Gateway have their own sections, and entries for others need none", input: `{route: {parentRefs: [{name: a, sectionName: b}, {name: a, sectionName: c}, {name: b}, {name: b, namespace: c}], host: a.b}}`},
+		"SameSection":   {reason: "The same section twice", input: `{route: {parentRefs: [{name: a, sectionName: b}, {name: a, sectionName: b, port: 80}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"NoSection":     {reason: "Gateway API rejects a second entry for a Gateway if one has no section", input: `{route: {parentRefs: [{name: a, sectionName: b}, {name: a}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"SectionLater":  {reason: "Gateway API rejects a second entry for a Gateway, also if only the first has no section", input: `{route: {parentRefs: [{name: a}, {name: a, sectionName: b}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"ParentPorts":   {reason: "Gateway API rejects entries that differ only in port", input: `{route: {parentRefs: [{name: a, port: 80}, {name: a, port: 443}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value"},
+		"MostParents":   {reason: "Gateway API accepts 32 parents", input: `{route: {parentRefs: [` + parents(32) + `], host: a.b}}`},
+		"ManyParents":   {reason: "Gateway API rejects 33 parents", input: `{route: {parentRefs: [` + parents(33) + `], host: a.b}}`, want: "input.route.parentRefs: Too many: 33: must have at most 32 items"},
+		"ParentPort":    {reason: "A port must be at most 65535", input: `{route: {parentRefs: [{name: a, port: 70000}], host: a.b}}`, want: "input.route.parentRefs[0].port: Invalid value"},
+		"ParentSpace":   {reason: "The name of a namespace has no dots", input: `{route: {parentRefs: [{name: a, namespace: a.b}], host: a.b}}`, want: "input.route.parentRefs[0].namespace: Invalid value"},
+		"Section":       {reason: "The name of a listener is in lower case", input: `{route: {parentRefs: [{name: a, sectionName: A}], host: a.b}}`, want: "input.route.parentRefs[0].sectionName: Invalid value"},
+		"Scheme":        {reason: "The scheme is http or https", input: `{route: {` + gateway + `, host: a.b, scheme: ftp}}`, want: "input.route.scheme: Unsupported value"},
+		"Class":         {reason: "The name of a class has no underscore", input: `{ingress: {className: A_B, host: a.b}}`, want: "input.ingress.className: Invalid value"},
+		"Secret":        {reason: "An unknown variable is not part of the name of a Secret", input: `{ingress: {host: a.b, tls: {secretName: "{title}"}}}`, want: "input.ingress.tls.secretName: Invalid value"},
+		"Annotations":   {reason: "Annotations are checked", input: `{ingress: {host: a.b, annotations: {"a b": c}}}`, want: "input.ingress.annotations: Invalid value"},
+		"OfRoute":       {reason: "Annotations of a route are checked", input: `{route: {` + gateway + `, host: a.b, annotations: {"a b": c}}}`, want: "input.route.annotations: Invalid value"},
+		"Budget":        {reason: "A number of pods must not be negative", input: `{podDisruptionBudget: {maxUnavailable: -1}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value"},
+		"BudgetPercent": {reason: "A text must be a percentage", input: `{podDisruptionBudget: {minAvailable: half}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetZero":    {reason: "No pod can be unavailable", input: `{podDisruptionBudget: {maxUnavailable: 0}}`},
+		"BudgetMost":    {reason: "All pods can be unavailable", input: `{podDisruptionBudget: {maxUnavailable: "100%"}}`},
+		"BudgetAbove":   {reason: "Kubernetes rejects more than 100%", input: `{podDisruptionBudget: {maxUnavailable: "150%"}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value: \"150%\": must be a number of pods such as 1, or a percentage from \"0%\" to \"100%\""},
+		"BudgetMin":     {reason: "Kubernetes rejects more than 100%", input: `{podDisruptionBudget: {minAvailable: "101%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetHuge":    {reason: "A number too large for an integer is more than 100%", input: `{podDisruptionBudget: {minAvailable: "99999999999999999999%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetSign":    {reason: "A percentage has no sign", input: `{podDisruptionBudget: {minAvailable: "-1%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetNoSign":  {reason: "A text without % is not a percentage", input: `{podDisruptionBudget: {minAvailable: "50"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
+		"BudgetBoth":    {reason: "Kubernetes rejects both fields together", input: `{podDisruptionBudget: {minAvailable: 1, maxUnavailable: 1}}`, want: "input.podDisruptionBudget.minAvailable: Forbidden: set maxUnavailable or minAvailable, not both"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if tc.name == "" {
+				tc.name = "sample"
+			}
+			got := invalidWith(t, tc.name, tc.host, tc.input)
+			if tc.want == "" && len(got) > 0 || tc.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], tc.want)) {
+				t.Errorf("\n%s\nvalidate(...): want %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}

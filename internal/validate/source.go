@@ -1,0 +1,127 @@
+package validate
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/book"
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
+	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
+)
+
+// A book can have content from elsewhere: files of ConfigMaps that other people or
+// tools write, or the whole book from an image.
+//
+// Pods of mdBook mount these ConfigMaps by reference, so the response does not contain
+// the content; the revision includes a hash of it. Pods of a web server read copies in
+// our ConfigMap: see files.withCopies. Pods mount an image as it is: the function cannot
+// read it.
+
+const (
+	// maxSources keeps a request below the 16 MiB that the function accepts, even if
+	// every ConfigMap has 1 MiB of binaryData, which is larger as base64.
+	maxSources          = 8
+	MessageSource       = `set configMap or image, and not both`
+	MessageImage        = `an image holds the whole book: remove markdowns, binaries and the other entries, or the image`
+	MessageImagePath    = `an image holds the whole book: remove path`
+	MessageImageSummary = `the function cannot read an image: add SUMMARY.md to the image, and remove summary`
+)
+
+// validateSources returns the errors of spec.markdownsFrom, without the files of the
+// ConfigMaps.
+func validateSources(v view.View) field.ErrorList {
+	if len(v.Spec.MarkdownsFrom) == 0 {
+		return nil
+	}
+	at := field.NewPath("spec", "markdownsFrom")
+	if n := len(v.Spec.MarkdownsFrom); n > maxSources {
+		return field.ErrorList{field.TooMany(at, n, maxSources)}
+	}
+	var errs field.ErrorList
+	for i, from := range v.Spec.MarkdownsFrom {
+		switch at := at.Index(i); {
+		case (from.ConfigMap == nil) == (from.Image == nil):
+			errs = append(errs, field.Required(at, MessageSource))
+		case from.Image != nil:
+			errs = append(errs, validateBookImage(v, *from.Image, at.Child("image"))...)
+			if from.Path != "" {
+				errs = append(errs, field.Forbidden(at.Child("path"), MessageImagePath))
+			}
+		default:
+			errs = append(errs, validateConfigMapSource(from, at)...)
+		}
+	}
+	if v.Spec.BookImage() != nil && (len(v.Spec.MarkdownsFrom) > 1 || len(v.Spec.Markdowns)+len(v.Spec.Binaries) > 0) {
+		errs = append(errs, field.Forbidden(at, MessageImage))
+	}
+	if v.Spec.BookImage() != nil && v.Spec.Summary == view.SummaryAuto {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), MessageImageSummary))
+	}
+
+	return errs
+}
+
+func validateConfigMapSource(from view.Source, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, detail := range validation.IsDNS1123Subdomain(from.ConfigMap.Name) {
+		errs = append(errs, field.Invalid(at.Child("configMap", "name"), report.Short(from.ConfigMap.Name), detail))
+	}
+	if err := book.ValidatePath(from.Path); from.Path != "" && err != nil {
+		errs = append(errs, field.Invalid(at.Child("path"), report.Short(from.Path), err.Error()))
+	}
+
+	return errs
+}
+
+// validateBookImage returns the errors of an image with a book. The Input must allow
+// it, because pods pull it with the imagePullSecrets of the Input.
+func validateBookImage(v view.View, image view.ImageSource, at *field.Path) field.ErrorList {
+	errs := validateEnum(image.PullPolicy, at.Child("pullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+	if invalid := validateImage(image.Reference, at.Child("reference")); len(invalid) > 0 {
+		return append(errs, invalid...)
+	}
+	if !allowed(image.Reference, v.Input.AllowedBookImages) {
+		how := report.Choice("an image", v.Input.AllowedBookImages)
+		if len(v.Input.AllowedBookImages) == 0 {
+			how = "the Composition allows no image with a book: set allowedBookImages in its Input"
+		}
+		errs = append(errs, field.Forbidden(at.Child("reference"), fmt.Sprintf("%q is not allowed here: %s", report.Short(image.Reference), how)))
+	}
+
+	return errs
+}
+
+// unusableSources returns a problem for each ConfigMap that does not exist, and one if
+// the book has too many files. The files are then not checked.
+func unusableSources(req request.Request) report.Problems {
+	v := req.View
+	if len(request.Required(v)) > 0 && !req.Capable(request.CapabilityResources) {
+		return report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(field.NewPath("spec", "markdownsFrom"),
+			"this version of Crossplane does not send ConfigMaps to functions: upgrade to v2.2 or later")})
+	}
+	var p report.Problems
+	for i, from := range v.Spec.MarkdownsFrom {
+		if from.ConfigMap == nil {
+			continue
+		}
+		if cm, sent := v.Sent[from.ConfigMap.Name]; sent && cm == nil {
+			err := field.NotFound(view.SourcePath(i).Child("configMap", "name"), report.Short(from.ConfigMap.Name))
+			err.Detail = fmt.Sprintf("create this ConfigMap in namespace %s, or remove it from the list", v.Namespace())
+			p = append(p, report.Problem{Reason: report.ReasonConfigMapNotFound, Error: err})
+		}
+	}
+	n := len(v.Spec.Markdowns) + len(v.Spec.Binaries)
+	for _, s := range v.Shared() {
+		n += len(s.Data) + len(s.BinaryData)
+	}
+	if len(request.Required(v)) > 0 && n > view.MaxFiles {
+		p = append(p, report.Problem{Reason: report.ReasonInvalidSpec, Error: field.Forbidden(field.NewPath("spec", "markdownsFrom"),
+			fmt.Sprintf("the book has %d files, and a book has at most %d: split the book", n, view.MaxFiles))})
+	}
+
+	return p
+}

@@ -1,0 +1,299 @@
+package validate
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+	"github.com/crossplane-contrib/function-markdownview/internal/files"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
+	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
+)
+
+// A Objects has the composed resources after the templates are merged.
+type Objects struct {
+	ConfigMap  metav1.ObjectMeta
+	Deployment *appsv1.Deployment
+	Service    *corev1.Service
+	// static is whether a web server serves the book.
+	Static bool
+}
+
+// Merged returns the errors of the composed resources after the templates are
+// merged: fields that the API server is certain to reject, and fields that the pods
+// need. It does not validate other fields of a template: the API server does, and
+// Crossplane reports its errors.
+func Merged(m Objects, f *files.Files, at *field.Path) field.ErrorList {
+	pod := m.Deployment.Spec.Template
+	revised := pod.ObjectMeta
+	revised.Annotations = view.Union(revised.Annotations, map[string]string{view.AnnotationRevision: "0123456789abcdef"})
+	errs := ValidateExtra(f, at.Child("configMap"))
+	for _, o := range []struct {
+		meta metav1.ObjectMeta
+		at   *field.Path
+	}{
+		{m.ConfigMap, at.Child("configMap")},
+		{m.Deployment.ObjectMeta, at.Child("deployment")},
+		{revised, at.Child("deployment", "spec", "template")},
+		{m.Service.ObjectMeta, at.Child("service")},
+	} {
+		errs = append(errs, metav1validation.ValidateLabels(o.meta.Labels, o.at.Child("metadata", "labels"))...)
+		errs = append(errs, validateAnnotations(o.meta.Annotations, o.at.Child("metadata", "annotations"))...)
+	}
+
+	errs = append(errs, validateDeployment(m.Deployment.Spec, m.Static, at.Child("deployment", "spec"))...)
+
+	return append(errs, validatePorts(m.Service.Spec.Ports, at.Child("service", "spec", "ports"))...)
+}
+
+func validateDeployment(d appsv1.DeploymentSpec, static bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if d.Replicas != nil && *d.Replicas < 0 {
+		errs = append(errs, field.Invalid(at.Child("replicas"), *d.Replicas, "must not be negative"))
+	}
+	// Kubernetes sets defaults for the fields of a strategy that we do not own, and
+	// then rejects them together with Recreate.
+	rolling := d.Strategy.RollingUpdate
+	if d.Strategy.Type != appsv1.RecreateDeploymentStrategyType && (d.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||
+		rolling == nil || rolling.MaxSurge == nil || rolling.MaxUnavailable == nil) {
+		errs = append(errs, field.Required(at.Child("strategy"), "set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"))
+	}
+
+	return append(errs, validatePod(d.Template.Spec, static, at.Child("template", "spec"))...)
+}
+
+func validatePod(pod corev1.PodSpec, static bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	volumes := map[string]bool{}
+	for _, v := range pod.Volumes {
+		volumes[v.Name] = true
+	}
+	known := map[string]bool{}
+	validate := func(containers []corev1.Container, at *field.Path) {
+		for _, c := range containers {
+			if known[c.Name] {
+				errs = append(errs, field.Duplicate(at.Key(report.Short(c.Name)), field.OmitValueType{}))
+			}
+			known[c.Name] = true
+			errs = append(errs, validateContainer(c, volumes, at.Key(report.Short(c.Name)))...)
+		}
+	}
+	validate(pod.InitContainers, at.Child("initContainers"))
+	validate(pod.Containers, at.Child("containers"))
+	if static && containerIn(pod.Containers, view.ContainerName).Name != "" {
+		errs = append(errs, field.Forbidden(at.Child("containers").Key(view.ContainerName), "with input.server, mdBook runs in an init container: move this to initContainers"))
+	}
+
+	viewer := view.ContainerName
+	if static {
+		viewer = view.ServerName
+		if c := containerIn(pod.InitContainers, view.ContainerName); c.Image == "" {
+			errs = append(errs, field.Required(at.Child("initContainers"), "a template cannot remove the container "+view.ContainerName+" or its image"))
+		}
+	}
+	c := containerIn(pod.Containers, viewer)
+	if c.Image == "" {
+		return append(errs, field.Required(at.Child("containers"), "a template cannot remove the container "+viewer+" or its image"))
+	}
+	if !hasPort(c, view.PortName) {
+		errs = append(errs, field.Required(at.Child("containers").Key(viewer).Child("ports"),
+			"the Service needs the port named "+view.PortName+": keep it"))
+	}
+
+	return errs
+}
+
+// containerIn returns the container with a name, or an empty one.
+func containerIn(containers []corev1.Container, name string) corev1.Container {
+	for _, c := range containers {
+		if c.Name == name {
+			return c
+		}
+	}
+
+	return corev1.Container{}
+}
+
+func hasPort(c corev1.Container, name string) bool {
+	return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.Name == name })
+}
+
+func validateContainer(c corev1.Container, volumes map[string]bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, m := range c.VolumeMounts {
+		if !volumes[m.Name] {
+			errs = append(errs, field.NotFound(at.Child("volumeMounts").Index(i).Child("name"), report.Short(m.Name)))
+		}
+	}
+	for name, probe := range map[string]*corev1.Probe{"startupProbe": c.StartupProbe, "readinessProbe": c.ReadinessProbe, "livenessProbe": c.LivenessProbe} {
+		if port := probePort(probe); port != "" && !hasPort(c, port) {
+			errs = append(errs, field.NotFound(at.Child(name), "port "+report.Short(port)))
+		}
+	}
+
+	return append(errs, validateLimits(c.Resources.Requests, c.Resources.Limits, at.Child("resources"))...)
+}
+
+// probePort returns the name of the port of a probe, or an empty string.
+func probePort(p *corev1.Probe) string {
+	switch {
+	case p == nil:
+		return ""
+	case p.HTTPGet != nil:
+		return p.HTTPGet.Port.StrVal
+	case p.TCPSocket != nil:
+		return p.TCPSocket.Port.StrVal
+	default:
+		return ""
+	}
+}
+
+func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
+	if len(ports) == 0 {
+		return field.ErrorList{field.Required(at, "a template cannot remove all ports")}
+	}
+	var errs field.ErrorList
+	known := map[string]bool{}
+	for _, p := range ports {
+		if known[p.Name] {
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("two ports are named %q: ports are merged by number, so to replace the default port remove it with {port: %d, $patch: delete}", report.Short(p.Name), view.ServicePort)))
+		}
+		known[p.Name] = true
+	}
+
+	return errs
+}
+
+// ValidateExtra returns the errors of the files that a template adds to a book.
+func ValidateExtra(f *files.Files, at *field.Path) field.ErrorList {
+	extra := map[string]int{}
+	var errs field.ErrorList
+	add := func(name string, size int, at *field.Path) {
+		if _, ok := extra[name]; ok {
+			errs = append(errs, field.Duplicate(at.Key(report.Short(name)), field.OmitValueType{}))
+		}
+		if f.Keys[name] {
+			errs = append(errs, field.Forbidden(at.Key(report.Short(name)), "is a file of the MarkdownView: rename one of them"))
+		}
+		for _, detail := range validation.IsConfigMapKey(name) {
+			errs = append(errs, field.Invalid(at.Key(report.Short(name)), field.OmitValueType{}, "is not a file name: "+detail))
+		}
+		extra[name] = size
+	}
+	for name, text := range f.Extra.Data {
+		add(name, len(text), at.Child("data"))
+	}
+	for name, b := range f.Extra.BinaryData {
+		add(name, len(b), at.Child("binaryData"))
+	}
+
+	size := 0
+	for _, n := range extra {
+		size += n
+	}
+	if size += files.Size(f.Spec); len(extra) > 0 && size > files.MaxBytes {
+		errs = append(errs, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"))
+	}
+
+	return errs
+}
+
+// validateTemplates returns the errors that the templates have before they are merged:
+// unknown fields, values of a wrong type, and texts that would not arrive unchanged.
+func validateTemplates(t v1beta1.Templates, at *field.Path) field.ErrorList {
+	errs := ValidateTemplate[corev1.ConfigMap](t.ConfigMap, at.Child("configMap"))
+	errs = append(errs, ValidateTemplate[appsv1.Deployment](t.Deployment, at.Child("deployment"))...)
+
+	return append(errs, ValidateTemplate[corev1.Service](t.Service, at.Child("service"))...)
+}
+
+func ValidateTemplate[T any](template *runtime.RawExtension, at *field.Path) field.ErrorList {
+	if template == nil {
+		return nil
+	}
+	patch := PatchOf(template)
+	if patch == nil {
+		return field.ErrorList{field.TypeInvalid(at, field.OmitValueType{}, "must be an object")}
+	}
+	errs := validatePatch(patch, at)
+	typed, err := objects.Decode(objects.In(objects.Encode(&patch).Encoded), new(T), at, objects.Options{Strict: true, Check: request.CheckQuantity})
+	if err != nil {
+		return field.ErrorList{field.InternalError(at, err)}
+	}
+
+	return append(errs, typed...)
+}
+
+// PatchOf returns a template as a tree of maps. Validation rejects a template that is
+// not an object.
+func PatchOf(template *runtime.RawExtension) map[string]any {
+	patch := map[string]any{}
+	if err := json.Unmarshal(template.Raw, &patch); err != nil {
+		return nil
+	}
+
+	return patch
+}
+
+// validatePatch returns an error for every invalid directive, and for every text that would
+// not arrive unchanged, which the API server would reject without naming its path. It
+// removes the directives, which leaves the fields of a resource.
+func validatePatch(v any, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch v := v.(type) {
+	case string:
+		if !view.Plain(v) {
+			errs = append(errs, field.Invalid(at, field.OmitValueType{}, messageControl))
+		}
+	case []any:
+		for i, child := range v {
+			errs = append(errs, validatePatch(child, at.Index(i))...)
+		}
+	case map[string]any:
+		for name, child := range v {
+			if !view.Plain(name) {
+				errs = append(errs, field.Invalid(at.Key(report.Short(name)), field.OmitValueType{}, messageControl))
+			}
+			if strings.HasPrefix(name, "$") {
+				errs = append(errs, validateDirective(name, child, at.Child(report.Short(name)))...)
+				delete(v, name)
+			}
+			errs = append(errs, validatePatch(child, at.Child(name))...)
+		}
+	}
+
+	return errs
+}
+
+// validateDirective rejects directives other than $patch and $retainKeys, and invalid values.
+// kubectl computes the other directives for the order of lists: with them, the result of a
+// merge depends on the order in which Go iterates over a map, and some values cause a panic.
+func validateDirective(name string, value any, at *field.Path) field.ErrorList {
+	switch keys, list := value.([]any); name {
+	case "$patch":
+		if value != "replace" && value != "delete" {
+			return field.ErrorList{field.NotSupported(at, field.OmitValueType{}, []string{"replace", "delete"})}
+		}
+	case "$retainKeys":
+		if !list || slices.ContainsFunc(keys, func(key any) bool { return reflect.TypeOf(key) != reflect.TypeFor[string]() }) {
+			return field.ErrorList{field.TypeInvalid(at, field.OmitValueType{}, "must be a list of strings")}
+		}
+	default:
+		return field.ErrorList{field.Forbidden(at, "unknown directive: use $patch or $retainKeys, or remove it")}
+	}
+
+	return nil
+}

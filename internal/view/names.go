@@ -1,0 +1,106 @@
+package view
+
+import (
+	"maps"
+	"strings"
+)
+
+// The composition resource names of our composed resources, by which Crossplane
+// identifies them. With another name, Crossplane would delete the live object and
+// create it again, so these names are permanent.
+const (
+	KeyConfigMap  = "configmap"
+	KeyDeployment = "deployment"
+	KeyService    = "service"
+)
+
+// Union returns the entries of both maps. The value of b wins.
+func Union[V any](a, b map[string]V) map[string]V {
+	both := make(map[string]V, len(a)+len(b))
+	maps.Copy(both, a)
+	maps.Copy(both, b)
+
+	return both
+}
+
+// A book has one ConfigMap, with the resource key "configmap", whose data changes with
+// the text. With immutableConfigMaps or server, each text has a ConfigMap of its own that
+// never changes: its key and its name end with a hash of the text, and a change of the
+// text creates another ConfigMap.
+//
+// Crossplane deletes resources that are no longer desired before it applies the others,
+// in any order. So two ConfigMaps are desired during a rollout: the new one, and the
+// one that pods still serve, with its observed data. Crossplane deletes those of changes
+// that did not roll out. Only a Deployment that somebody deletes during a rollout leaves
+// more: see observed.serving.
+
+// KeyImmutable is the prefix of the key of an immutable ConfigMap. It is permanent,
+// like the other keys.
+const KeyImmutable = KeyConfigMap + "-"
+
+// Immutable returns whether each text has a ConfigMap of its own. A web server builds the
+// book once, when its pod starts, so its text must be one that does not change: Crossplane
+// applies a Deployment also if the ConfigMap is applied later, or cannot be applied.
+func (v View) Immutable() bool {
+	return v.Input.ImmutableConfigMaps || v.Input.Server != nil
+}
+
+// IsImmutableKey returns whether a resource key is that of an immutable ConfigMap.
+func IsImmutableKey(key string) bool {
+	digits, ok := strings.CutPrefix(key, KeyImmutable)
+
+	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// ConfigMapOf returns the name of the ConfigMap with a resource key. base never has a
+// dot, so a name with a dot is distinct from the names of the ConfigMaps of all other
+// MarkdownViews.
+func (v View) ConfigMapOf(key string) string {
+	if digits, ok := strings.CutPrefix(key, KeyImmutable); ok {
+		return v.ConfigMapName() + "." + digits
+	}
+
+	return v.ConfigMapName()
+}
+
+const (
+	// DefaultImage is the newest release of the image that the tutorial uses. Each
+	// change of its build is pushed with the same tag, so a platform team that needs a
+	// fixed image sets a digest in the Input.
+	DefaultImage  = "docker.io/peaceiris/mdbook:v0.5.0"
+	ListenIPv4    = "0.0.0.0"
+	ListenBoth    = "::"
+	PortName      = "http"
+	ServicePort   = 80
+	ContainerName = "mdbook"
+)
+
+// KeyBudget is permanent, like the other keys.
+const KeyBudget = "poddisruptionbudget"
+
+// The values of spec.summary.
+const (
+	// SummaryRequired means that SUMMARY.md must be among the files.
+	SummaryRequired = "Required"
+	// SummaryAuto means that the function generates SUMMARY.md if it is absent.
+	SummaryAuto = "Auto"
+)
+
+// AnnotationRevision is set on the pod template. Its value is a hash of the content and
+// of the desired pod template: a change of the content starts a rollout, and an
+// observed Deployment shows which revision it runs.
+const AnnotationRevision = "markdownview.fn.crossplane.io/revision"
+
+const (
+	ServerName = "server"
+	ServerRoot = "/usr/share/nginx/html"
+	TempDir    = "/tmp"
+)
+
+// The rules for a MarkdownView. The XRD has the same rules, most with the same messages, so
+// that the API server rejects most errors. The function checks them again, because it
+// also serves XRDs of other authors, and because CEL cannot express all of them.
+const (
+	SummaryName = "SUMMARY.md"
+	MaxFiles    = 1000
+)

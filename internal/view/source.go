@@ -1,0 +1,110 @@
+package view
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const (
+	// TextImage stands for the resource key of a ConfigMap if an image holds the book.
+	TextImage = "image"
+)
+
+// A Source is where files of a book come from: a ConfigMap or an image.
+type Source struct {
+	ConfigMap *configMapSource `json:"configMap"`
+	// Path is the folder of the book for the files of the ConfigMap. Empty means the
+	// folder of SUMMARY.md.
+	Path  string       `json:"path"`
+	Image *ImageSource `json:"image"`
+}
+
+type configMapSource struct {
+	Name string `json:"name"`
+}
+
+type ImageSource struct {
+	Reference  string            `json:"reference"`
+	PullPolicy corev1.PullPolicy `json:"pullPolicy"`
+}
+
+// SourcePath returns the field path of a source.
+func SourcePath(i int) *field.Path { return field.NewPath("spec", "markdownsFrom").Index(i) }
+
+// BookImage returns the image that holds the book, or nil.
+func (s Spec) BookImage() *ImageSource {
+	for _, from := range s.MarkdownsFrom {
+		if from.Image != nil {
+			return from.Image
+		}
+	}
+
+	return nil
+}
+
+// SharedFiles holds the files of a ConfigMap of spec.markdownsFrom.
+type SharedFiles struct {
+	*ConfigMap
+
+	Name, Path string
+	At         *field.Path
+}
+
+// Shared returns the ConfigMaps of spec.markdownsFrom that exist.
+func (v View) Shared() []SharedFiles {
+	var all []SharedFiles
+	for i, from := range v.Spec.MarkdownsFrom {
+		if from.ConfigMap == nil || v.Sent[from.ConfigMap.Name] == nil {
+			continue
+		}
+		all = append(all, SharedFiles{v.Sent[from.ConfigMap.Name], from.ConfigMap.Name, from.Path, SourcePath(i)})
+	}
+
+	return all
+}
+
+// File returns the name in the book of the file with a key.
+func (r SharedFiles) File(key string) string {
+	if r.Path == "" {
+		return key
+	}
+
+	return r.Path + "/" + key
+}
+
+// Keys returns the keys of the files, sorted.
+func (r SharedFiles) Keys() []string {
+	return slices.Sorted(maps.Keys(Union(r.Data, r.BinaryData)))
+}
+
+// The types have only the fields of observed resources that the function reads. Other
+// fields are not decoded.
+
+// An Identity is the name and namespace of a resource, when it was created, and whether
+// it is being deleted.
+type Identity struct {
+	Name              string `json:"name"`
+	Namespace         string `json:"namespace"`
+	CreationTimestamp string `json:"creationTimestamp"`
+	DeletionTimestamp string `json:"deletionTimestamp"`
+}
+
+type ConfigMap struct {
+	Metadata   Identity          `json:"metadata"`
+	Data       map[string]string `json:"data"`
+	BinaryData map[string]string `json:"binaryData"`
+}
+
+// Holds returns whether all has every entry of some.
+func Holds(all, some map[string]string) bool {
+	for name, want := range some {
+		if got, ok := all[name]; !ok || got != want {
+			return false
+		}
+	}
+
+	return true
+}
