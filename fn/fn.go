@@ -33,12 +33,11 @@ func New(log logging.Logger, ttl time.Duration) *Function {
 	return &Function{log: log, ttl: ttl}
 }
 
-// A Response is a RunFunctionResponse in the wire format of protobuf, and a Result one of its
-// results.
-type (
-	Response = response.Response
-	Result   = report.Result
-)
+// A Response is a RunFunctionResponse in the wire format of protobuf.
+type Response = response.Response
+
+// A Result is the severity and the reason of a result.
+type Result = report.Result
 
 // Results returns every severity and reason that a result can have.
 func Results() []Result { return judge.Results() }

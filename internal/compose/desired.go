@@ -22,12 +22,12 @@ type part struct {
 // apply configurations of client-go have the same purpose, but they link all of
 // client-go, which would be half of the binary. Like them, wire.Writer omits empty fields.
 type Desired struct {
-	// configMap is not among the resources if an image holds the book.
+	// ConfigMap is not among the resources if an image holds the book.
 	ConfigMap  *files.ConfigMap
 	Deployment *appsv1.Deployment
 	Service    *corev1.Service
 
-	// resources lists the composed resources.
+	// Resources lists the composed resources.
 	Resources []ComposedResource
 
 	// items has the files that pods mount from our ConfigMap. Empty means all.
@@ -40,18 +40,18 @@ type Desired struct {
 	// static is whether a web server serves the pages that mdBook has built.
 	static bool
 
-	// text is the resource key of the ConfigMap with the text of the spec. serving has
+	// Text is the resource key of the ConfigMap with the text of the spec. serving has
 	// the keys of the ConfigMaps that pods serve until the rollout completes, usually
 	// one. Both are textImage if an image holds the book.
 	Text    string
 	Serving []string
 
-	// revision is a hash of the content and the pod template. applied is the revision
+	// Revision is a hash of the content and the pod template. applied is the revision
 	// of the encoded Deployment: an earlier one until pods can start with the content.
 	Revision, Applied string
 	encoded           *encodedDeployment
 
-	// complete is the condition BookComplete.
+	// Complete is the condition BookComplete.
 	Complete report.Condition
 }
 
@@ -59,9 +59,9 @@ type Desired struct {
 type ComposedResource struct {
 	part
 
-	// object is encoded into the response.
+	// Object is encoded into the response.
 	Object any
-	// optional is whether the resource can be absent although nobody deleted it: the
+	// Optional is whether the resource can be absent although nobody deleted it: the
 	// Input may just have added it.
 	Optional bool
 }

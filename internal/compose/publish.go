@@ -15,6 +15,7 @@ import (
 // Gateway API would add a module, and the type of Kubernetes would make the binary
 // larger.
 
+// An HTTPRoute has the fields of an HTTPRoute of Gateway API that we own.
 type HTTPRoute struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

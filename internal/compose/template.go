@@ -64,7 +64,7 @@ func TemplateProblems(v view.View) report.Problems {
 }
 
 func validateMerge[T any](composed *T, template *runtime.RawExtension, at *field.Path) field.ErrorList {
-	if len(validate.ValidateTemplate[T](template, at)) == 0 {
+	if len(validate.Template[T](template, at)) == 0 {
 		_, errs := merge(composed, template, at)
 
 		return errs

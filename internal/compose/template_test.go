@@ -6,12 +6,9 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
-	"github.com/crossplane-contrib/function-markdownview/internal/files"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/validate"
@@ -195,27 +192,6 @@ func TestTemplateErrors(t *testing.T) {
 				t.Errorf("\n%s\nreason: want %q, got %q", tc.reason, report.ReasonInvalidInput, got)
 			}
 		})
-	}
-}
-
-// TestExtraSize checks how large the files are that a template adds.
-func TestExtraSize(t *testing.T) {
-	const half = 1 << 19
-	v := viewtest.View()
-	v.Spec.Markdowns = map[string]string{"SUMMARY.md": strings.Repeat("a", half)}
-	at := field.NewPath("configMap")
-	extra := &corev1.ConfigMap{Data: map[string]string{"a.txt": strings.Repeat("a", half-1)}, BinaryData: map[string][]byte{"b.png": {1}}}
-	if errs := validate.ValidateExtra(files.Of(v, extra), at); len(errs) > 0 {
-		t.Errorf("All files together have 1 MiB: want no error, got %v", errs)
-	}
-	extra.BinaryData["b.png"] = []byte{1, 2}
-	want := []string{"configMap: Forbidden: holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"}
-	if diff := gocmp.Diff(want, viewtest.Messages(report.ProblemsOf("", validate.ValidateExtra(files.Of(v, extra), at)))); diff != "" {
-		t.Errorf("All files together have more than 1 MiB: -want, +got:\n%s", diff)
-	}
-	v.Spec.Markdowns["b.md"] = strings.Repeat("a", half+1)
-	if errs := validate.ValidateExtra(files.Of(v, &corev1.ConfigMap{}), at); len(errs) > 0 {
-		t.Errorf("The template adds no file: want no error, got %v", errs)
 	}
 }
 

@@ -44,22 +44,23 @@ type Files struct {
 	// static is whether a web server serves the pages, and copied is whether data and
 	// binaryData have the files of other ConfigMaps, too.
 	static, copied bool
-	// extra is a ConfigMap with only the files of a template.
+	// Extra is a ConfigMap with only the files of a template.
 	Extra *corev1.ConfigMap
 
-	// data and binaryData hold the files by key. The values of binaryData are base64.
+	// Data and binaryData hold the files by key. The values of binaryData are base64.
 	Data, BinaryData map[string]string
-	// items maps keys to file names in a volume. It is empty if the key of every file
+	// Items maps keys to file names in a volume. It is empty if the key of every file
 	// is its name: the volume then shows a new file without a change of the pod
 	// template.
 	Items []corev1.KeyToPath
-	// keys holds the keys of the files of the XR.
+	// Keys holds the keys of the files of the XR.
 	Keys map[string]bool
 
 	// summary is the generated SUMMARY.md, if there is one.
 	summary string
 }
 
+// Of returns the files of a view. extra has those that a template adds.
 func Of(v view.View, extra *corev1.ConfigMap) *Files {
 	s := v.Spec.Spec
 	n := len(s.Markdowns) + len(s.Binaries) + 1
@@ -353,6 +354,7 @@ func canonical(text string) string {
 	return text
 }
 
+// Limits and messages about the files of a spec.
 const (
 	MaxBytes       = 1 << 20 // What a ConfigMap can hold.
 	MessageEmpty   = `spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`

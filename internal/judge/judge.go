@@ -17,11 +17,6 @@ import (
 // the ConfigMap has changed, unless its circuit breaker drops that event.
 const pendingTTL = 30 * time.Second
 
-const (
-	SeverityWarning = "warning"
-	SeverityNormal  = "normal"
-)
-
 // Results returns every severity and reason that a result can have.
 func Results() []report.Result {
 	var all []report.Result
@@ -57,7 +52,7 @@ func Judge(v view.View, o request.Observed, d *compose.Desired, ttl time.Duratio
 		Conditions: conditions,
 		Status:     fields,
 		Events:     transitions(v, conditions),
-		Ttl:        ttlOf(v, ttl, ready.all() && broken.Status == report.False && !changes),
+		TTL:        ttlOf(v, ttl, ready.all() && broken.Status == report.False && !changes),
 	}
 }
 

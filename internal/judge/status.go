@@ -44,6 +44,7 @@ func URLOf(v view.View, ports []corev1.ServicePort) string {
 	return url
 }
 
+// StatusOf returns the status fields that the XRD declares.
 func StatusOf(v view.View, o request.Observed, d *compose.Desired, ready Readiness) Status {
 	s := Status{
 		v1beta1.StatusFieldStatus:             stateNotReady,

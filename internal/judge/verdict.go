@@ -10,13 +10,13 @@ import (
 
 // A Verdict is the outcome of a call: the response without the desired resources.
 type Verdict struct {
-	// ready shows which composed resources are ready.
+	// Ready shows which composed resources are ready.
 	Ready      Readiness
 	Conditions []report.Condition
-	// status is nil if there are errors: Crossplane then keeps the last one.
+	// Status is nil if there are errors: Crossplane then keeps the last one.
 	Status Status
 	Events []Event
-	Ttl    time.Duration
+	TTL    time.Duration
 }
 
 // A Readiness maps the key of each composed resource to whether the resource is ready.
@@ -35,7 +35,9 @@ type Event struct {
 
 // The severities of events.
 const (
-	SeverityFatal = "fatal"
+	SeverityFatal   = "fatal"
+	SeverityWarning = "warning"
+	SeverityNormal  = "normal"
 )
 
 // Fatal returns whether the response stops the pipeline.

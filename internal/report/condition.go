@@ -3,9 +3,7 @@
 // short quotations of what others wrote.
 package report
 
-import ()
-
-// A Condition, of an XR or of a Deployment.
+// A Condition is a condition of an XR or of a Deployment.
 type Condition struct {
 	Type    string `json:"type"`
 	Status  string `json:"status"`
@@ -88,12 +86,14 @@ const (
 	ReasonNotChecked = "NotChecked"
 )
 
+// The statuses of a condition.
 const (
 	True    = "True"
 	False   = "False"
 	Unknown = "Unknown"
 )
 
+// ConditionOf returns the condition of a type, or an empty one.
 func ConditionOf(all []Condition, kind string) Condition {
 	for _, c := range all {
 		if c.Type == kind {

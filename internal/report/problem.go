@@ -14,12 +14,14 @@ type Problem struct {
 	*field.Error
 }
 
+// Problems are all the problems of a MarkdownView.
 type Problems []Problem
 
 // reasonOrder lists the reasons of problems. If problems have several reasons, the
 // first of them is reported.
 var reasonOrder = [...]string{ReasonInvalidSpec, ReasonConfigMapNotFound, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict}
 
+// ProblemsOf returns errors as problems with a reason.
 func ProblemsOf(reason string, errs field.ErrorList) Problems {
 	out := make(Problems, len(errs))
 	for i, err := range errs {
@@ -29,6 +31,7 @@ func ProblemsOf(reason string, errs field.ErrorList) Problems {
 	return out
 }
 
+// Reason returns the first of the reasons.
 func (p Problems) Reason() string {
 	for _, reason := range reasonOrder {
 		if slices.ContainsFunc(p, func(p Problem) bool { return p.Reason == reason }) {

@@ -19,6 +19,7 @@ type managers struct{ encoded wire.Entry }
 // A managedField is a field of a Deployment whose owners the function reads.
 type managedField int
 
+// The fields whose owners the function reads.
 const (
 	FieldReplicas managedField = iota
 	FieldImage

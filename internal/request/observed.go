@@ -12,6 +12,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
+// An ObservedBudget is an observed PodDisruptionBudget.
 type ObservedBudget struct {
 	Metadata observedMetadata `json:"metadata"`
 	Status   struct {
@@ -22,7 +23,7 @@ type ObservedBudget struct {
 // Observed holds the composed resources as they were before this call. A resource that
 // did not exist is nil.
 type Observed struct {
-	// configMaps holds the ConfigMaps with texts, by resource key.
+	// ConfigMaps holds the ConfigMaps with texts, by resource key.
 	ConfigMaps map[string]*view.ConfigMap
 	Deployment *ObservedDeployment
 	Service    *ObservedService
@@ -30,7 +31,7 @@ type Observed struct {
 	Route      *ObservedRoute
 	Ingress    *ObservedIngress
 
-	// identities holds the identities of our composed resources, by resource key.
+	// Identities holds the identities of our composed resources, by resource key.
 	Identities map[string]view.Identity
 }
 
@@ -41,6 +42,7 @@ type observedMetadata struct {
 	Generation int64 `json:"generation"`
 }
 
+// An ObservedDeployment is an observed Deployment.
 type ObservedDeployment struct {
 	Metadata struct {
 		view.Identity
@@ -77,7 +79,7 @@ type ObservedDeployment struct {
 		Conditions          []report.Condition `json:"conditions"`
 	} `json:"status"`
 
-	// managers holds the owners of the fields that others may change.
+	// Managers holds the owners of the fields that others may change.
 	Managers managers
 }
 
@@ -87,10 +89,12 @@ type observedContainer struct {
 	Args  []string `json:"args"`
 }
 
+// An ObservedVolume is a volume of the observed pod template.
 type ObservedVolume struct {
 	Image *struct{} `json:"image"`
 }
 
+// An ObservedService is an observed Service.
 type ObservedService struct {
 	Metadata view.Identity `json:"metadata"`
 	Spec     struct {
@@ -178,10 +182,12 @@ func (o *ObservedDeployment) Replicas() int32 {
 	return max(0, ptr.Deref(o.Spec.Replicas, 1))
 }
 
+// Serving returns whether a pod serves the book.
 func (o *ObservedDeployment) Serving() bool {
 	return o != nil && o.Status.AvailableReplicas > 0
 }
 
+// Revision returns the revision of the pod template.
 func (o *ObservedDeployment) Revision() string {
 	return o.Spec.Template.Metadata.Annotations.Revision
 }
@@ -196,6 +202,7 @@ func (o *ObservedDeployment) ConfigMap() string {
 	return view.KeyConfigMap
 }
 
+// An ObservedRoute is an observed HTTPRoute.
 type ObservedRoute struct {
 	Metadata observedMetadata `json:"metadata"`
 	Status   struct {
@@ -209,6 +216,7 @@ type ObservedParent struct {
 	Conditions []ParentCondition `json:"conditions"`
 }
 
+// A ParentCondition is a condition that the controller of a Gateway reports.
 type ParentCondition struct {
 	report.Condition
 
@@ -217,6 +225,7 @@ type ParentCondition struct {
 	LastTransitionTime string `json:"lastTransitionTime"`
 }
 
+// An ObservedIngress is an observed Ingress.
 type ObservedIngress struct {
 	Metadata view.Identity `json:"metadata"`
 	Status   struct {

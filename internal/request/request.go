@@ -39,21 +39,21 @@ type Request struct {
 
 	// capabilities has a bit for each capability of Crossplane.
 	capabilities uint64
-	// requiresSchema is whether the response requires the schema of the XR.
+	// RequiresSchema is whether the response requires the schema of the XR.
 	RequiresSchema bool
 
-	// problems are the values that cannot be read.
+	// Problems are the values that cannot be read.
 	Problems report.Problems
 }
 
 // A Pipeline is what other functions desire. It is passed on unchanged.
 type Pipeline struct {
-	// context and desired are an encoded Struct and an encoded State. Nil means
+	// Context and desired are an encoded Struct and an encoded State. Nil means
 	// absent.
 	Context, Desired []byte
 
 	Composite composite
-	// resources holds the desired composed resources by key, as encoded Resources.
+	// Resources holds the desired composed resources by key, as encoded Resources.
 	Resources []wire.Entry
 }
 
@@ -83,10 +83,10 @@ func (p Pipeline) Find(key string) (DesiredResource, bool) {
 
 // A composite is the desired XR of a pipeline.
 type composite struct {
-	// fields has the fields of the object, and status those of its status. The values
+	// Fields has the fields of the object, and status those of its status. The values
 	// are encoded.
 	Fields, Status []wire.Entry
-	// rest is the encoded Resource without the object: the connection details and the
+	// Rest is the encoded Resource without the object: the connection details and the
 	// readiness.
 	Rest []byte
 }

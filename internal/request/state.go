@@ -6,6 +6,8 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
+// The numbers of the fields of a State and of a Resource, from run_function.proto of
+// function-sdk-go.
 const (
 	StateComposite = 1
 	StateResources = 2

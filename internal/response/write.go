@@ -58,6 +58,7 @@ type Response struct {
 	Verdict judge.Verdict
 }
 
+// Size returns the size of the message in bytes.
 func (r Response) Size() int {
 	size := 0
 	for _, part := range r.Parts {
@@ -94,7 +95,7 @@ func Write(req request.Request, d *compose.Desired, v judge.Verdict) Response {
 		w.Bytes(responseDesired, req.Pipeline.Desired)
 	}
 	w.Message(responseMeta, func() {
-		w.Message(metaTTL, func() { writeDuration(&w, v.Ttl) })
+		w.Message(metaTTL, func() { writeDuration(&w, v.TTL) })
 		w.Text(request.MetaTag, req.Tag)
 	})
 	rsp.Parts = w.Parts()

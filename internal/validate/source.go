@@ -21,10 +21,12 @@ import (
 // our ConfigMap: see files.withCopies. Pods mount an image as it is: the function cannot
 // read it.
 
+// maxSources keeps a request below the 16 MiB that the function accepts, even if
+// every ConfigMap has 1 MiB of binaryData, which is larger as base64.
+const maxSources = 8
+
+// Messages about spec.markdownsFrom, which the XRD has too.
 const (
-	// maxSources keeps a request below the 16 MiB that the function accepts, even if
-	// every ConfigMap has 1 MiB of binaryData, which is larger as base64.
-	maxSources          = 8
 	MessageSource       = `set configMap or image, and not both`
 	MessageImage        = `an image holds the whole book: remove markdowns, binaries and the other entries, or the image`
 	MessageImagePath    = `an image holds the whole book: remove path`

@@ -28,7 +28,7 @@ type Objects struct {
 	ConfigMap  metav1.ObjectMeta
 	Deployment *appsv1.Deployment
 	Service    *corev1.Service
-	// static is whether a web server serves the book.
+	// Static is whether a web server serves the book.
 	Static bool
 }
 
@@ -40,7 +40,7 @@ func Merged(m Objects, f *files.Files, at *field.Path) field.ErrorList {
 	pod := m.Deployment.Spec.Template
 	revised := pod.ObjectMeta
 	revised.Annotations = view.Union(revised.Annotations, map[string]string{view.AnnotationRevision: "0123456789abcdef"})
-	errs := ValidateExtra(f, at.Child("configMap"))
+	errs := extraErrors(f, at.Child("configMap"))
 	for _, o := range []struct {
 		meta metav1.ObjectMeta
 		at   *field.Path
@@ -177,8 +177,8 @@ func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// ValidateExtra returns the errors of the files that a template adds to a book.
-func ValidateExtra(f *files.Files, at *field.Path) field.ErrorList {
+// extraErrors returns the errors of the files that a template adds to a book.
+func extraErrors(f *files.Files, at *field.Path) field.ErrorList {
 	extra := map[string]int{}
 	var errs field.ErrorList
 	add := func(name string, size int, at *field.Path) {
@@ -214,13 +214,14 @@ func ValidateExtra(f *files.Files, at *field.Path) field.ErrorList {
 // validateTemplates returns the errors that the templates have before they are merged:
 // unknown fields, values of a wrong type, and texts that would not arrive unchanged.
 func validateTemplates(t v1beta1.Templates, at *field.Path) field.ErrorList {
-	errs := ValidateTemplate[corev1.ConfigMap](t.ConfigMap, at.Child("configMap"))
-	errs = append(errs, ValidateTemplate[appsv1.Deployment](t.Deployment, at.Child("deployment"))...)
+	errs := Template[corev1.ConfigMap](t.ConfigMap, at.Child("configMap"))
+	errs = append(errs, Template[appsv1.Deployment](t.Deployment, at.Child("deployment"))...)
 
-	return append(errs, ValidateTemplate[corev1.Service](t.Service, at.Child("service"))...)
+	return append(errs, Template[corev1.Service](t.Service, at.Child("service"))...)
 }
 
-func ValidateTemplate[T any](template *runtime.RawExtension, at *field.Path) field.ErrorList {
+// Template returns the errors that a template has before it is merged.
+func Template[T any](template *runtime.RawExtension, at *field.Path) field.ErrorList {
 	if template == nil {
 		return nil
 	}

@@ -63,6 +63,7 @@ func (v View) ConfigMapOf(key string) string {
 	return v.ConfigMapName()
 }
 
+// Names, ports and addresses of the pods and of the Service.
 const (
 	// DefaultImage is the newest release of the image that the tutorial uses. Each
 	// change of its build is pushed with the same tag, so a platform team that needs a
@@ -91,6 +92,7 @@ const (
 // observed Deployment shows which revision it runs.
 const AnnotationRevision = "markdownview.fn.crossplane.io/revision"
 
+// The web server of a pod.
 const (
 	ServerName = "server"
 	ServerRoot = "/usr/share/nginx/html"

@@ -26,6 +26,7 @@ type configMapSource struct {
 	Name string `json:"name"`
 }
 
+// An ImageSource is an image that holds a whole book.
 type ImageSource struct {
 	Reference  string            `json:"reference"`
 	PullPolicy corev1.PullPolicy `json:"pullPolicy"`
@@ -92,6 +93,7 @@ type Identity struct {
 	DeletionTimestamp string `json:"deletionTimestamp"`
 }
 
+// A ConfigMap has the files of an observed ConfigMap, by key.
 type ConfigMap struct {
 	Metadata   Identity          `json:"metadata"`
 	Data       map[string]string `json:"data"`

@@ -62,6 +62,7 @@ type LastStatus struct {
 	} `json:"status"`
 }
 
+// Condition returns the condition of a type, or an empty one.
 func (l LastStatus) Condition(kind string) report.Condition {
 	return report.ConditionOf(l.Status.Conditions, kind)
 }
@@ -104,10 +105,10 @@ type View struct {
 	XR
 	Input v1beta1.Input
 	Last  LastStatus
-	// declared lists the status fields that the schema of the XR declares. Nil means
+	// Declared lists the status fields that the schema of the XR declares. Nil means
 	// all.
 	Declared []v1beta1.StatusField
-	// sent holds the ConfigMaps of spec.markdownsFrom that Crossplane has sent, by
+	// Sent holds the ConfigMaps of spec.markdownsFrom that Crossplane has sent, by
 	// name. A ConfigMap that does not exist is nil.
 	Sent map[string]*ConfigMap
 }
@@ -169,8 +170,10 @@ func (v View) AllowedImages() []string {
 	return []string{named.Name()}
 }
 
+// ConfigMapName returns the name of the ConfigMap that changes in place.
 func (v View) ConfigMapName() string { return "markdowns-" + v.base() }
 
+// ViewerName returns the name of the other composed resources.
 func (v View) ViewerName() string { return "viewer-" + v.base() }
 
 // base returns the name of the XR for the names of the composed resources. The name of

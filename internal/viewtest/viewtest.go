@@ -47,12 +47,14 @@ func Encode(t testing.TB, m proto.Message) []byte {
 	return b
 }
 
+// Resource returns the Resource of a YAML text.
 func Resource(t *testing.T, text string) *fnv1.Resource {
 	t.Helper()
 
 	return &fnv1.Resource{Resource: Object(t, text)}
 }
 
+// Entries of managedFields.
 const (
 	CrossplaneManager = `{manager: apiextensions.crossplane.io/composed/0a1b, fieldsV1: {"f:spec": {"f:replicas": {}, "f:template": {"f:spec": {"f:containers": {"k:{\"name\":\"mdbook\"}": {"f:image": {}}}}}}}}`
 	HandManager       = `{manager: kubectl-edit, fieldsV1: {"f:spec": {"f:template": {"f:spec": {"f:containers": {"k:{\"name\":\"mdbook\"}": {"f:image": {}}}}}}}}`
@@ -88,6 +90,7 @@ func View() view.View {
 // fails when revisions change: such a change restarts every pod of every book.
 const Revision = "01bc3c27ea1374f4"
 
+// Decode returns the Go value of a YAML text, as the function reads it, or nil for none.
 func Decode[T any](t *testing.T, text string) *T {
 	t.Helper()
 	if text == "" {
@@ -111,6 +114,7 @@ func Messages(p report.Problems) []string {
 	return out
 }
 
+// List returns a list of resources from pairs of a name and a quantity.
 func List(pairs ...string) corev1.ResourceList {
 	l := corev1.ResourceList{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -120,6 +124,7 @@ func List(pairs ...string) corev1.ResourceList {
 	return l
 }
 
+// Template returns a template of an Input from a YAML text.
 func Template(t *testing.T, text string) *runtime.RawExtension {
 	t.Helper()
 	if text == "" {
