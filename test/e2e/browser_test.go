@@ -115,7 +115,8 @@ func (k *kit) browser() *browser {
 	cmd := exec.CommandContext(k.Context(), "unshare", "--mount", "sh", "-ec", script, filepath.Join(k.Bin, "chromium-trixie"),
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
 		"--hide-scrollbars", "--user-data-dir=/tmp/chromium", "--remote-debugging-pipe")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/tmp"}
+	// The first mount on the PATH of the tests fails: see trap.
+	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp"}
 	log, err := os.Create(filepath.Join(k.logs, "chromium.log"))
 	k.must(err)
 	cmd.Stderr = log
