@@ -29,56 +29,62 @@ func TestMain(m *testing.M) {
 func TestGuarantees(t *testing.T) {
 	c := start(t)
 
-	t.Run("Together", func(t *testing.T) {
-		for _, test := range []func(*kit){
-			Create,
-			CreateStatus,
-			Update,
-			UpdateText,
-			Drift,
-			DriftOfAll,
-			DriftOfOthers,
-			Delete,
-			AdmissionOfTutorial,
-			BadInput,
-			StuckRollout,
-			PausedRollout,
-			ManyChanges,
-			ManyChangesBroken,
-			ManyInputs,
-			SteadyChanges,
-			Scale,
-			Tools,
-			TutorialsKind,
-			AutoscaledDeployment,
-			ClusterScoped,
-			Claim,
-			Nested,
-			FromConfigMap,
-			OpenShift,
-			Pipeline,
-			Metrics,
-			Monitoring,
-			Permissions,
-			Served,
-			FromLarge,
-			FromImage,
-			Server,
-			Fresh,
-			Orphaned,
-			Browser,
-			Terminating,
-			FunctionPods,
-			Explained,
-			OwnPrograms,
-			Policy,
-		} {
-			t.Run(nameOf(test), func(t *testing.T) {
-				t.Parallel()
-				test(c.kit(t))
-			})
+	together := func(tests ...func(*kit)) func(*testing.T) {
+		return func(t *testing.T) {
+			for _, test := range tests {
+				t.Run(nameOf(test), func(t *testing.T) {
+					t.Parallel()
+					test(c.kit(t))
+				})
+			}
 		}
-	})
+	}
+	t.Run("Together", together(
+		Create,
+		CreateStatus,
+		Update,
+		UpdateText,
+		Drift,
+		DriftOfAll,
+		DriftOfOthers,
+		Delete,
+		AdmissionOfTutorial,
+		BadInput,
+		StuckRollout,
+		PausedRollout,
+		Scale,
+		Tools,
+		TutorialsKind,
+		AutoscaledDeployment,
+		ClusterScoped,
+		Claim,
+		Nested,
+		FromConfigMap,
+		OpenShift,
+		Pipeline,
+		Metrics,
+		Monitoring,
+		Permissions,
+		Served,
+		FromLarge,
+		FromImage,
+		Server,
+		Fresh,
+		Orphaned,
+		Browser,
+		Terminating,
+		FunctionPods,
+		Explained,
+		OwnPrograms,
+		Policy,
+	))
+	// These start so many pods that the others would have to wait for theirs.
+	t.Run("Changing", together(
+		ManyChanges,
+		ManyChangesBroken,
+		ManyInputs,
+		SteadyChanges,
+	))
 	t.Run("Alone", func(t *testing.T) {
 		for _, test := range []func(*kit){
 			Reachable, // Requires that Crossplane has no permission for HTTPRoutes yet.
