@@ -119,7 +119,7 @@ func (c *cluster) up(t *testing.T) {
 	c.WithWatch, c.machine, c.Installer, c.loopback = cp.Client, cp, cp.Installer, cp
 	c.kubeconfig, c.logs, c.patience = cp.Kubeconfig, cp.Logs, time.Minute
 	if c.RealNode() {
-		c.machine, c.realPods, c.patience = newPods(t, cp.Config, cp.Client), true, 3*time.Minute
+		c.machine, c.realPods, c.patience = newPods(t, cp.Config, cp.Client), true, 6*time.Minute
 	}
 }
 
@@ -160,7 +160,7 @@ func (c *cluster) attach(t *testing.T, kubeconfig string) {
 		Registry:   registry,
 		Dir:        c.Options.Dir,
 	}
-	c.machine, c.realPods, c.patience = newPods(t, cfg, c.WithWatch), true, 3*time.Minute
+	c.machine, c.realPods, c.patience = newPods(t, cfg, c.WithWatch), true, 6*time.Minute
 	c.kubeconfig, c.logs = kubeconfig, c.Options.Dir
 }
 
