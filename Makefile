@@ -197,7 +197,7 @@ test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the compose
 	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); \
 	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
 
-TIMEOUT ?= 25m
+TIMEOUT ?= 40m
 
 .PHONY: e2e
 e2e: $(CONTROL_PLANE) $(E2E_TOOLS) ## Run the end-to-end tests and the commands of the README. RUN=Create runs one test, NODE=simulated simulates pods.
