@@ -302,7 +302,7 @@ push = $(BIN)/crossplane xpkg push --package-files=$(subst $(empty) $(empty),$(c
 	$(REGISTRY)/$(1):$(VERSION)
 
 # As the Crossplane CLI does, regctl connects to a registry on loopback without TLS.
-REGCTL = $(BIN)/regctl $(if $(filter localhost:% 127.%,$(REGISTRY)),--host 'reg=$(firstword $(subst /, ,$(REGISTRY)))$(comma)tls=disabled')
+REGCTL = $(BIN)/regctl $(if $(filter localhost:% 127.% 10.% 192.168.%,$(REGISTRY)),--host 'reg=$(firstword $(subst /, ,$(REGISTRY)))$(comma)tls=disabled')
 SBOM := application/vnd.cyclonedx+json
 digest = @echo "$(REGISTRY)/$(1)@$$($(REGCTL) image digest $(REGISTRY)/$(1):$(VERSION))"
 
