@@ -301,7 +301,7 @@ push = $(BIN)/crossplane xpkg push --package-files=$(subst $(empty) $(empty),$(c
 	-a '$(call metadata,vendor)=The maintainers of function-markdownview' \
 	$(REGISTRY)/$(1):$(VERSION)
 
-# As the Crossplane CLI does, regctl connects to a registry on loopback without TLS.
+# As the Crossplane CLI does, regctl connects to a registry with a private address without TLS.
 REGCTL = $(BIN)/regctl $(if $(filter localhost:% 127.% 10.% 192.168.%,$(REGISTRY)),--host 'reg=$(firstword $(subst /, ,$(REGISTRY)))$(comma)tls=disabled')
 SBOM := application/vnd.cyclonedx+json
 digest = @echo "$(REGISTRY)/$(1)@$$($(REGCTL) image digest $(REGISTRY)/$(1):$(VERSION))"
