@@ -61,6 +61,9 @@ func TestAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(promtool); err != nil {
+		if os.Getenv("NODE") == "real" { // make e2e has unpacked it.
+			t.Fatal(err)
+		}
 		t.Skip("promtool of Debian is not here: run the test with NODE=real")
 	}
 	_, rules := monitoring(t)
