@@ -41,3 +41,4 @@ run docs/uninstall.md
 sleep 10
 [ -z "$(kubectl get functions,configurations,xrds,compositions -o name)" ]
 run docs/policy.md
+run docs/own-api.md
