@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -162,6 +164,7 @@ func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
 	if k.realPods {
 		stop = k.load(names)
 	}
+	unsynced := k.unsynced()
 	k.must(k.Upgrade(k.Context(), to, version))
 	k.within(3*time.Minute, "all processes of the function are new", func() error {
 		started, err := k.tryMetric("process_start_time_seconds")
@@ -184,7 +187,51 @@ func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
 	failed, after := k.failedReconciles()
 	k.check(equal("failed reconciles", nil, failed))
 	k.check(equal("reconciles without an endpoint after the upgrade", 0, after-before))
-	k.Logf("%s: %d reconciles without an endpoint", version, before-earlier)
+	k.Logf("%s: %d reconciles without an endpoint; %s", version, before-earlier, unsynced())
+}
+
+// unsynced watches the condition Synced of the MarkdownViews in the namespace until its
+// result is called, which says how long MarkdownViews were not synced. docs/upgrade.md
+// has the numbers.
+func (k *kit) unsynced() func() string {
+	k.Helper()
+	w, err := k.Watch(k.Context(), listOf(kind), client.InNamespace(k.namespace))
+	k.must(err)
+	since, longest, done := map[string]time.Time{}, map[string]time.Duration{}, make(chan struct{})
+	go func() {
+		defer close(done)
+		for e := range w.ResultChan() {
+			u, ok := e.Object.(*unstructured.Unstructured)
+			if !ok {
+				continue
+			}
+			v, err := decode(u)
+			if err != nil {
+				continue
+			}
+			begin, failing := since[v.Name]
+			switch synced := v.is("Synced", metav1.ConditionTrue, "") == nil; {
+			case synced && failing:
+				longest[v.Name] = max(longest[v.Name], time.Since(begin))
+				delete(since, v.Name)
+			case !synced && !failing:
+				since[v.Name] = time.Now()
+			}
+		}
+	}()
+
+	return func() string {
+		w.Stop()
+		<-done
+		for name, begin := range since {
+			longest[name] = max(longest[name], time.Since(begin))
+		}
+		if len(longest) == 0 {
+			return "all MarkdownViews were synced"
+		}
+
+		return fmt.Sprintf("%d MarkdownViews were not synced for a time: %s", len(longest), median(slices.Collect(maps.Values(longest))))
+	}
 }
 
 // load changes an annotation of one MarkdownView after another until stop is called, so
