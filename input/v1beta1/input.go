@@ -133,7 +133,8 @@ type Input struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 
 	// Namespace of the composed resources of a cluster-scoped XR, where it is
-	// required. It is ignored for an XR or a claim that has a namespace.
+	// required and cannot change later. It is ignored for an XR or a claim that has a
+	// namespace.
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
 
@@ -152,7 +153,9 @@ type Input struct {
 	// +optional
 	StatusFields []StatusField `json:"statusFields,omitempty"`
 
-	// Templates are partial objects that are merged over the composed resources.
+	// Templates are partial objects that are merged over the composed resources as
+	// "kubectl patch" does, for example to add tolerations or sidecars. They cannot
+	// change names, namespaces or selectors.
 	// +optional
 	Templates Templates `json:"templates,omitempty"`
 }

@@ -307,17 +307,17 @@ func elsewhere() map[string]rejection {
 		"More than 8 entries in `markdownsFrom`":                {spec: from(slices.Repeat([]map[string]any{configMap("a")}, 9)...), want: `spec.markdownsFrom: Too many: 9: must have at most 8 items`},
 		"An entry with neither `configMap` nor `image`":         {spec: from(map[string]any{"path": "a"}), want: `spec.markdownsFrom[0]: Invalid value: set configMap or image, and not both`},
 		"A `configMap` without a name":                          {spec: from(map[string]any{"configMap": map[string]any{}}), want: `spec.markdownsFrom[0].configMap.name: Required value`},
-		"A `configMap` with an invalid name":  {spec: from(configMap("Guide")), want: `spec.markdownsFrom[0].configMap.name: Invalid value: "Guide": must be the name of a ConfigMap, such as "guide"`},
+		"A `configMap` with an invalid name":                    {spec: from(configMap("Guide")), want: `spec.markdownsFrom[0].configMap.name: Invalid value: "Guide": must be the name of a ConfigMap, such as "guide"`},
 		"A `configMap` with a name of more than 253 characters": {spec: from(configMap(strings.Repeat("a", 254))), want: `spec.markdownsFrom[0].configMap.name: Too long: may not be more than 253 bytes`},
-		"A `path` that is not a folder of the book":                {spec: from(configMap("guide", "../guide")), want: `spec.markdownsFrom[0].path: Invalid value: "../guide": must be a folder of the book, such as "guide/api"`},
+		"A `path` that is not a folder of the book":             {spec: from(configMap("guide", "../guide")), want: `spec.markdownsFrom[0].path: Invalid value: "../guide": must be a folder of the book, such as "guide/api"`},
 		"A `path` of more than 255 characters":                  {spec: from(configMap("guide", strings.Repeat("a", 256))), want: `spec.markdownsFrom[0].path: Too long: may not be more than 255 bytes`},
 		"An `image` with a `path`":                              {spec: bookImage(nil, map[string]any{"path": "a"}), want: `spec.markdownsFrom[0].path: Invalid value: remove path: an image has the whole book`},
 		"An `image` with other files":                           {spec: withText, want: `spec.markdownsFrom: Invalid value: remove markdowns, binaries and the other entries, or the image: an image has the whole book`},
 		"An `image` with `summary: Auto`":                       {spec: automatic, want: `spec.summary: Invalid value: remove summary, and add SUMMARY.md to the image: the function cannot read an image`},
 		"An `image` without a reference":                        {spec: map[string]any{"markdownsFrom": []any{map[string]any{"image": map[string]any{}}}}, want: `spec.markdownsFrom[0].image.reference: Required value`},
-		"A `reference` that is not a valid image reference":              {spec: bookImage(map[string]any{"reference": "Book"}, nil), want: `spec.markdownsFrom[0].image.reference: Invalid value: "Book": write an image reference such as registry/repository@sha256:…`},
+		"A `reference` that is not a valid image reference":     {spec: bookImage(map[string]any{"reference": "Book"}, nil), want: `spec.markdownsFrom[0].image.reference: Invalid value: "Book": write an image reference such as registry/repository@sha256:…`},
 		"A `reference` of more than 512 characters":             {spec: bookImage(map[string]any{"reference": strings.Repeat("x", 513)}, nil), want: `spec.markdownsFrom[0].image.reference: Too long: may not be more than 512 bytes`},
-		"An unknown `pullPolicy`":                                  {spec: bookImage(map[string]any{"pullPolicy": "Sometimes"}, nil), want: `spec.markdownsFrom[0].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`},
+		"An unknown `pullPolicy`":                               {spec: bookImage(map[string]any{"pullPolicy": "Sometimes"}, nil), want: `spec.markdownsFrom[0].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`},
 	}
 }
 
