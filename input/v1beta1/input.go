@@ -74,7 +74,7 @@ type Input struct {
 	// in an init container, so in templates.deployment the container mdbook is one of
 	// initContainers. "{}" means the defaults below. If unset, pods run "mdbook serve",
 	// which keeps the search index in memory and ignores SIGTERM. The maintainers of
-	// mdBook do not recommend it for deployment. With a web server, each text has an
+	// mdBook do not recommend it for deployment. With a web server, each version has an
 	// immutable ConfigMap, as with immutableConfigMaps. It also holds copies of the
 	// files of spec.markdownsFrom, if all files together have at most 1 MiB.
 	// +optional
@@ -84,12 +84,12 @@ type Input struct {
 	// +optional
 	Service Service `json:"service,omitempty"`
 
-	// ImmutableConfigMaps gives each text of a book an immutable ConfigMap of its
+	// ImmutableConfigMaps gives each version of a book an immutable ConfigMap of its
 	// own, named markdowns-NAME.HASH. The ConfigMap that the running pods use is
 	// kept until the Deployment has rolled out, so a pod that is replaced during a
-	// change starts with the text that it served before, even if the change is
+	// change starts with the version that it served before, even if the change is
 	// broken. There are at most two, unless somebody deletes the Deployment. By default
-	// all pods of "mdbook serve" share one ConfigMap, which changes with the text. You
+	// all pods of "mdbook serve" share one ConfigMap, which changes with the book. You
 	// can switch at any time, which starts a rollout. It has no effect with server.
 	// +optional
 	ImmutableConfigMaps bool `json:"immutableConfigMaps,omitempty"`
