@@ -153,7 +153,7 @@ func TestXRD(t *testing.T) {
 	})
 
 	t.Run("Messages", func(t *testing.T) {
-		for _, message := range []string{files.MessageEmpty, files.MessageSummary, files.MessageBinary, files.MessageSize, files.MessageSizes, validate.MessageSource, validate.MessageImage, validate.MessageImagePath, validate.MessageImageSummary} {
+		for _, message := range []string{files.MessageSummary, files.MessageBinary, files.MessageSize, files.MessageSizes, validate.MessageSource, validate.MessageImage, validate.MessageImagePath, validate.MessageImageSummary} {
 			if !strings.Contains(string(b), "message: '"+message+"'") {
 				t.Errorf("The XRD has no rule with the message %q", message)
 			}
