@@ -201,8 +201,8 @@ test-book: export SEED ?= 1
 
 .PHONY: test-book
 test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the composed container and "make preview". Needs Debian.
-	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); \
-	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
+	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); nginx=$$(test/debian.sh trixie nginx); \
+	cd test/book && MDBOOKS=$$trixie:$$sid NGINX=$$nginx go test -count=1 ./...
 
 TIMEOUT ?= 40m
 

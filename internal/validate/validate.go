@@ -121,6 +121,7 @@ func validateInput(v view.View, at *field.Path) field.ErrorList {
 	errs = append(errs, validateServer(in, at)...)
 	errs = append(errs, validateBudget(in.PodDisruptionBudget, at)...)
 	errs = append(errs, validatePublish(in, at)...)
+	errs = append(errs, validatePath(v, at)...)
 	errs = append(errs, metav1validation.ValidateLabels(in.Labels, at.Child("labels"))...)
 	for name := range (view.View{}).Selector() {
 		if _, ok := in.Labels[name]; ok {
