@@ -17,6 +17,7 @@ func checkOutput(x *index, chapters []chapter, r *report) *output {
 	o.checkPages(chapters, r)
 	o.checkCopies(x, r)
 	o.checkFolders(x, r)
+	o.checkRedirects(x, r)
 
 	return o
 }
