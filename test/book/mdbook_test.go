@@ -54,8 +54,12 @@ func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err erro
 // build returns the directory of the built book, or why mdBook cannot build the book.
 func (m mdbook) build(t *testing.T, files book.Files, env ...string) (output string, err error) {
 	t.Helper()
-	dir := m.write(t, files)
+	return m.buildIn(t, m.write(t, files), env...)
+}
 
+// buildIn builds the book in a folder.
+func (m mdbook) buildIn(t *testing.T, dir string, env ...string) (output string, err error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	cmd := m.command(ctx, dir, env, "mdbook", "build")
