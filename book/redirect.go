@@ -7,13 +7,15 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/markdown"
 )
 
 // RedirectURL returns a target of a redirect as a URL relative to the page that redirects,
 // so that it leads to the same page below any address. "/" is the folder of the first page,
 // and no number of ".." leads out of the book. URLs with a scheme stay.
 func RedirectURL(page, target string) string {
-	if hasScheme(target) {
+	if markdown.HasScheme(target) {
 		return target
 	}
 	name, rest := redirected(page, target)
@@ -54,15 +56,15 @@ func (o *output) checkRedirects(x *index, r *report) {
 		chapter, isPage := o.pages[page]
 		switch {
 		case isPage:
-			r.errors.addf("", 0, "the redirect of \"%s\" hides the page of chapter \"%s\": remove one", from, chapter)
+			r.errors.Addf("", 0, "the redirect of \"%s\" hides the page of chapter \"%s\": remove one", from, chapter)
 		case o.copies[page] || folders[page]:
-			r.errors.addf("", 0, "the redirect of \"%s\" hides a file or folder of the book: remove one", from)
+			r.errors.Addf("", 0, "the redirect of \"%s\" hides a file or folder of the book: remove one", from)
 		case ownFiles[page]:
-			r.errors.addf("", 0, "the redirect of \"%s\" hides a page that mdBook writes: remove it", from)
+			r.errors.Addf("", 0, "the redirect of \"%s\" hides a page that mdBook writes: remove it", from)
 		}
 		for folder := path.Dir(page); folder != "."; folder = path.Dir(folder) {
 			if _, redirects := x.Redirects["/"+folder]; redirects || o.serves(folder) {
-				r.errors.addf("", 0, "the redirect of \"%s\" has the folder \"%s\", which is a page or file: remove one", from, folder)
+				r.errors.Addf("", 0, "the redirect of \"%s\" has the folder \"%s\", which is a page or file: remove one", from, folder)
 			}
 		}
 		o.warnRedirect(x, from, r)
@@ -76,7 +78,7 @@ func (o *output) checkRedirects(x *index, r *report) {
 // warnRedirect reports a redirect that leads nowhere.
 func (o *output) warnRedirect(x *index, from string, r *report) {
 	target := x.Redirects[from]
-	if hasScheme(target) {
+	if markdown.HasScheme(target) {
 		return
 	}
 	name, _ := redirected(from, target)
@@ -86,9 +88,9 @@ func (o *output) warnRedirect(x *index, from string, r *report) {
 	_, again := x.Redirects["/"+name]
 	switch {
 	case again:
-		r.warnings.addf("", 0, "the redirect of \"%s\" leads to another redirect, \"%s\": name the page that this one leads to", from, "/"+name)
+		r.warnings.Addf("", 0, "the redirect of \"%s\" leads to another redirect, \"%s\": name the page that this one leads to", from, "/"+name)
 	case !o.serves(name) && !o.serves(path.Join(name, "index.html")):
-		r.warnings.addf("", 0, "the redirect of \"%s\" leads nowhere: \"%s\" is not in the book", from, "/"+name)
+		r.warnings.Addf("", 0, "the redirect of \"%s\" leads nowhere: \"%s\" is not in the book", from, "/"+name)
 	}
 }
 
