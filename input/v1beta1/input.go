@@ -81,6 +81,17 @@ type Input struct {
 	// +optional
 	Server *Server `json:"server,omitempty"`
 
+	// Theme maps names of files of mdBook's theme to their texts, for all books of the
+	// Composition, such as "head.hbs" (added to the head of each page), "header.hbs"
+	// (above the menu bar), "css/variables.css" (colors) and "favicon.svg". A file
+	// replaces that of mdBook, so a file that is not empty by default may need changes
+	// for a new release of mdBook. The files have at most 128 KiB together, because
+	// pods mount them from their annotations. A change starts a rollout.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name in ['ayu-highlight.css', 'book.js', 'clipboard.min.js', 'css/chrome.css', 'css/general.css', 'css/print.css', 'css/variables.css', 'favicon.svg', 'fonts/fonts.css', 'head.hbs', 'header.hbs', 'highlight.css', 'highlight.js', 'index.hbs', 'redirect.hbs', 'toc.html.hbs', 'toc.js.hbs', 'tomorrow-night.css'])",message="mdBook reads no text file with this name from a theme"
+	// +kubebuilder:validation:MaxProperties=18
+	Theme map[string]string `json:"theme,omitempty"`
+
 	// Service configures the Service.
 	// +optional
 	Service Service `json:"service,omitempty"`
