@@ -74,14 +74,14 @@ up: $(CONTROL_PLANE) ## Start a cluster with Crossplane and the function. NODE=s
 down: ## Stop the cluster of "make up".
 	@$(BIN)/controlplane down .
 
-# XR is the file with the MarkdownView. COMPOSITION or INPUT is a file with the Input of
+# XR is the file with the MarkdownView, or a folder. COMPOSITION or INPUT is a file with the Input of
 # the function. PORT is the port of the book. MDBOOK is the command that runs mdBook.
 XR ?= example/xr.yaml
 
 .PHONY: preview
 preview: ## Serve the book of XR=FILE (example/xr.yaml), and reload it when the file changes. Needs mdBook.
-	@go build -o $(BIN)/preview ./preview
-	@$(BIN)/preview '$(XR)' $(if $(COMPOSITION),'--composition=$(COMPOSITION)') $(if $(INPUT),'--input=$(INPUT)') \
+	@go build -o $(BIN)/markdownview ./markdownview
+	@$(BIN)/markdownview preview '$(XR)' $(if $(COMPOSITION),'--composition=$(COMPOSITION)') $(if $(INPUT),'--input=$(INPUT)') \
 		$(if $(PORT),--port=$(PORT)) $(if $(MDBOOK),'--mdbook=$(MDBOOK)')
 
 ##@ Develop
@@ -200,7 +200,7 @@ test-book: export BOOKS ?= 200
 test-book: export SEED ?= 1
 
 .PHONY: test-book
-test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the composed container and "make preview". Needs Debian.
+test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the composed container and "markdownview preview". Needs Debian.
 	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); nginx=$$(test/debian.sh trixie nginx); \
 	cd test/book && MDBOOKS=$$trixie:$$sid NGINX=$$nginx go test -count=1 ./...
 
