@@ -139,7 +139,7 @@ DIR/view.yaml:13: warning: the link to "x.md" leads nowhere: x.md is not in the 
 			reason: "Errors have the line of the field. The Composition has the policy of the platform.",
 			files:  map[string]string{"view.yaml": strings.Replace(view, "  replicas", "  viewerImage: docker.io/other/mdbook\n  replicas", 1), "more.yaml": configMap, "composition.yaml": composition},
 			check:  checkCommand{Paths: []string{"view.yaml", "more.yaml"}, policy: policy{Composition: "composition.yaml"}},
-			want: `DIR/view.yaml:6: error: spec.viewerImage: Forbidden: "docker.io/other/mdbook" is not allowed here: name an image that matches docker.io/team/* (InvalidSpec)
+			want: `DIR/view.yaml:6: error: spec.viewerImage: Forbidden: name an image that matches docker.io/team/* (InvalidSpec)
 DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (InvalidSpec)
 `,
 		},
