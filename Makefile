@@ -74,14 +74,14 @@ up: $(CONTROL_PLANE) ## Start a cluster with Crossplane and the function. NODE=s
 down: ## Stop the cluster of "make up".
 	@$(BIN)/controlplane down .
 
-# XR is the file with the MarkdownView. COMPOSITION or INPUT is a file with the Input of
+# XR is the file with the MarkdownView, or a folder. COMPOSITION or INPUT is a file with the Input of
 # the function. PORT is the port of the book. MDBOOK is the command that runs mdBook.
 XR ?= example/xr.yaml
 
 .PHONY: preview
 preview: ## Serve the book of XR=FILE (example/xr.yaml), and reload it when the file changes. Needs mdBook.
-	@go build -o $(BIN)/preview ./preview
-	@$(BIN)/preview '$(XR)' $(if $(COMPOSITION),'--composition=$(COMPOSITION)') $(if $(INPUT),'--input=$(INPUT)') \
+	@go build -o $(BIN)/markdownview ./markdownview
+	@$(BIN)/markdownview preview '$(XR)' $(if $(COMPOSITION),'--composition=$(COMPOSITION)') $(if $(INPUT),'--input=$(INPUT)') \
 		$(if $(PORT),--port=$(PORT)) $(if $(MDBOOK),'--mdbook=$(MDBOOK)')
 
 ##@ Develop
@@ -131,7 +131,7 @@ FUZZTIME ?= 1m
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZTIME (1m).
-	@set -e; for package in book fn internal/objects test/admission; do \
+	@set -e; for package in book book/internal/markdown fn internal/objects test/admission; do \
 		cd $(CURDIR)/$$package; all=$$(go test -list '^Fuzz' .); \
 		for target in $$(echo "$$all" | grep ^Fuzz); do \
 			echo "--- $$package $$target"; \
@@ -200,9 +200,9 @@ test-book: export BOOKS ?= 200
 test-book: export SEED ?= 1
 
 .PHONY: test-book
-test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the composed container and "make preview". Needs Debian.
-	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); \
-	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
+test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the composed container and "markdownview preview". Needs Debian.
+	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); nginx=$$(test/debian.sh trixie nginx); \
+	cd test/book && MDBOOKS=$$trixie:$$sid NGINX=$$nginx go test -count=1 ./...
 
 TIMEOUT ?= 40m
 
