@@ -248,7 +248,7 @@ func TestRunFunction(t *testing.T) {
 
 func TestFatal(t *testing.T) {
 	const why = `input.typo: Forbidden: unknown field: use one of allowedBookImages, allowedHosts, allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, immutableConfigMaps, ingress, kind, labels, listenAddress, ` +
-		`metadata, namespace, podDisruptionBudget, resources, route, server, service, statusFields, templates, ttl, viewerImage; spec.replicas: Invalid value: 9: must be from 1 to 5`
+		`metadata, namespace, podDisruptionBudget, resources, route, server, service, statusFields, templates, theme, ttl, viewerImage; spec.replicas: Invalid value: 9: must be from 1 to 5`
 
 	req := settledRequest(t)
 	req.Input = viewtest.Object(t, `{typo: 1}`)

@@ -73,3 +73,4 @@ if [ "${NODE:-simulated}" != real ]; then
 	without
 fi
 run docs/policy.md
+run docs/own-api.md

@@ -16,6 +16,7 @@ import (
 // Input of the function. Every field is optional, and so is the Input.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:validation:XValidation:rule="has(self.server) || !(has(self.route) && has(self.route.path)) && !(has(self.ingress) && has(self.ingress.path))",message="a path needs server: mdbook serve serves a book only at /"
 // +kubebuilder:storageversion
 // +kubebuilder:resource:categories=crossplane
 type Input struct {
@@ -79,6 +80,17 @@ type Input struct {
 	// files of spec.markdownsFrom, if all files together have at most 1 MiB.
 	// +optional
 	Server *Server `json:"server,omitempty"`
+
+	// Theme maps names of files of mdBook's theme to their texts, for all books of the
+	// Composition, such as "head.hbs" (added to the head of each page), "header.hbs"
+	// (above the menu bar), "css/variables.css" (colors) and "favicon.svg". A file
+	// replaces that of mdBook, so a file that is not empty by default may need changes
+	// for a new release of mdBook. The files have at most 128 KiB together, because
+	// pods mount them from their annotations. A change starts a rollout.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name in ['ayu-highlight.css', 'book.js', 'clipboard.min.js', 'css/chrome.css', 'css/general.css', 'css/print.css', 'css/variables.css', 'favicon.svg', 'fonts/fonts.css', 'head.hbs', 'header.hbs', 'highlight.css', 'highlight.js', 'index.hbs', 'redirect.hbs', 'toc.html.hbs', 'toc.js.hbs', 'tomorrow-night.css'])",message="mdBook reads no text file with this name from a theme"
+	// +kubebuilder:validation:MaxProperties=18
+	Theme map[string]string `json:"theme,omitempty"`
 
 	// Service configures the Service.
 	// +optional
@@ -176,10 +188,17 @@ type Resources struct {
 // 65532 with a read-only root file system and no capabilities, and can write only to
 // /tmp. It keeps serving for 5 seconds after its pod is deleted, until Kubernetes
 // sends no more requests to it. This needs the preStop hook sleep (Kubernetes 1.30).
+// The function composes the configuration of nginx-unprivileged: the book's own page
+// for unknown addresses, compression, caching and security headers. Another image, or
+// one with command, args or another documentRoot, keeps its own configuration. It must
+// listen on port, serve documentRoot and index.html of each folder, and should do what
+// docs/web-server.md lists.
 type Server struct {
 	// Image of the web server. Defaults to
-	// "docker.io/nginxinc/nginx-unprivileged:1.28.0-alpine-slim".
-	// allowedImages does not apply to it.
+	// "docker.io/nginxinc/nginx-unprivileged:1.28.0-alpine-slim". The function
+	// composes the configuration of any image whose repository ends with
+	// "/nginxinc/nginx-unprivileged" or "/nginx/nginx-unprivileged", in any version
+	// and from any registry. allowedImages does not apply to it.
 	// +optional
 	Image string `json:"image,omitempty"`
 
@@ -190,7 +209,8 @@ type Server struct {
 	Port int32 `json:"port,omitempty"`
 
 	// DocumentRoot is the directory that the web server serves. The book is
-	// mounted there, read-only. Defaults to /usr/share/nginx/html.
+	// mounted there, read-only, or in a folder below it if the route or ingress has a
+	// path. Defaults to /usr/share/nginx/html.
 	// +optional
 	DocumentRoot string `json:"documentRoot,omitempty"`
 
@@ -258,6 +278,20 @@ type Route struct {
 	// +optional
 	Host string `json:"host,omitempty"`
 
+	// Path of each book below its host, for example "/{namespace}/{name}/": one host and
+	// one certificate then serve many books. It begins and ends with "/". Each part
+	// between is {name}, {namespace}, or text. It needs {name}, and also {namespace}
+	// unless the host and all allowedHosts have it, so that no two MarkdownViews of the
+	// Composition have the same address. It needs server, because "mdbook serve" serves
+	// a book only at "/". Defaults to "/". Books on one host are one origin for a
+	// browser: a script in one book can read what another has stored there. A host for
+	// each book separates them.
+	// +optional
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:Pattern=`^/(([A-Za-z0-9][A-Za-z0-9._~-]*|\{name\}|\{namespace\})/)+$`
+	// +kubebuilder:validation:XValidation:rule="self.split('{name}').size() == 2 && self.split('{namespace}').size() <= 2",message="must have {name} once, and {namespace} at most once"
+	Path string `json:"path,omitempty"`
+
 	// Scheme of status.url: that of the listener of the Gateway. Defaults to https.
 	// +optional
 	// +kubebuilder:validation:Enum=http;https
@@ -301,6 +335,13 @@ type Ingress struct {
 	// Host of each book, as for a route.
 	// +optional
 	Host string `json:"host,omitempty"`
+
+	// Path of each book below its host, as for a route.
+	// +optional
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:Pattern=`^/(([A-Za-z0-9][A-Za-z0-9._~-]*|\{name\}|\{namespace\})/)+$`
+	// +kubebuilder:validation:XValidation:rule="self.split('{name}').size() == 2 && self.split('{namespace}').size() <= 2",message="must have {name} once, and {namespace} at most once"
+	Path string `json:"path,omitempty"`
 
 	// TLS makes status.url https. {} leaves the certificate to the controller.
 	// +optional

@@ -42,6 +42,7 @@ func guarded() [][]string {
 		{"spec", "selector"},
 		{"metadata", "annotations", annotationServing},
 		{"spec", "template", "metadata", "annotations", annotationConfigMap},
+		{"spec", "template", "metadata", "annotations", view.AnnotationNginx},
 		{"metadata", "annotations", annotationIncomplete},
 	}
 	for name := range (view.View{}).Selector() {

@@ -199,7 +199,7 @@ func (f *Files) ConfigMap() *ConfigMap {
 // says nothing about its content: Helm's b64enc writes text to binaryData, and pods mount
 // the same bytes. So UTF-8 text is text everywhere.
 func (f *Files) Book() book.Files {
-	b := book.Files{Markdowns: view.Union(f.Extra.Data, f.Spec.Markdowns), Shared: map[string]bool{}}
+	b := book.Files{Markdowns: view.Union(f.Extra.Data, f.Spec.Markdowns), Shared: map[string]bool{}, Redirects: f.Spec.Book.Redirects}
 	add := func(name string, content []byte, err error) {
 		if _, twice := b.Markdowns[name]; err == nil && !twice && utf8.Valid(content) {
 			b.Markdowns[name] = string(content)

@@ -119,8 +119,10 @@ func validateInput(v view.View, at *field.Path) field.ErrorList {
 	errs = append(errs, validateSecrets(in.ImagePullSecrets, at.Child("imagePullSecrets"))...)
 	errs = append(errs, validateService(in, at.Child("service"))...)
 	errs = append(errs, validateServer(in, at)...)
+	errs = append(errs, validateTheme(in.Theme, at.Child("theme"))...)
 	errs = append(errs, validateBudget(in.PodDisruptionBudget, at)...)
 	errs = append(errs, validatePublish(in, at)...)
+	errs = append(errs, validatePath(v, at)...)
 	errs = append(errs, metav1validation.ValidateLabels(in.Labels, at.Child("labels"))...)
 	for name := range (view.View{}).Selector() {
 		if _, ok := in.Labels[name]; ok {

@@ -169,7 +169,7 @@ func TestValidate(t *testing.T) {
 				`input.statusFields[1]: Unsupported value: "phase": supported values: "status", "replicas", "readyReplicas", "selector", "observedGeneration", "url"`,
 				`input.ttl: Invalid value: "-1s": must not be negative`,
 				`input.listenAddress: Unsupported value: "localhost": supported values: "0.0.0.0", "::"`,
-				"input.typo: Forbidden: unknown field: use one of allowedBookImages, allowedHosts, allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, immutableConfigMaps, ingress, kind, labels, listenAddress, metadata, namespace, podDisruptionBudget, resources, route, server, service, statusFields, templates, ttl, viewerImage",
+				"input.typo: Forbidden: unknown field: use one of allowedBookImages, allowedHosts, allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, immutableConfigMaps, ingress, kind, labels, listenAddress, metadata, namespace, podDisruptionBudget, resources, route, server, service, statusFields, templates, theme, ttl, viewerImage",
 				`input.viewerImage: Invalid value: "A": write an image reference such as docker.io/peaceiris/mdbook:v0.5.0`,
 			},
 		},

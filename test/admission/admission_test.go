@@ -229,6 +229,42 @@ func rejections() map[string]rejection {
 			spec: settings(map[string]any{"preferredDarkTheme": "dark"}),
 			want: `spec.book.preferredDarkTheme: Unsupported value: "dark": supported values: "light", "rust", "coal", "navy", "ayu"`,
 		},
+		"A redirect of what is no page": {
+			spec: redirects("/../old", "/new.html"),
+			want: `spec.book.redirects: Invalid value: spec.book.redirects must map paths of pages, without ?, # and %: write one such as "/guide/old.html"`,
+		},
+		"A redirect to what is neither a page nor a URL": {
+			spec: redirects("/old.html", "javascript:alert(1)"),
+			want: `spec.book.redirects[/old.html]: Invalid value: "javascript:alert(1)": must be a page or URL: write "/guide/new.html", "new.html#part" or "https://example.com/new", without spaces, quotes, <, >, & and =`,
+		},
+		"A redirect to more than 512 characters": {
+			spec: redirects("/old.html", strings.Repeat("x", 513)),
+			want: `spec.book.redirects./old.html: Too long: may not be more than 512 bytes`,
+		},
+		"More than 300 redirects": {
+			spec: settings(map[string]any{"redirects": moved(301, "/")}),
+			want: `spec.book.redirects: Too many: 301: must have at most 300 items`,
+		},
+		"More than 32 KiB of redirects": {
+			spec: settings(map[string]any{"redirects": moved(80, strings.Repeat("x", 500))}),
+			want: `spec.book.redirects: Invalid value: spec.book.redirects holds more than 32 KiB (32768 bytes): remove the oldest`,
+		},
+		"A `repositoryUrl` that is no https URL": {
+			spec: settings(map[string]any{"repositoryUrl": "git@example.com:team/docs"}),
+			want: `spec.book.repositoryUrl: Invalid value: "git@example.com:team/docs": must be an https URL, such as "https://github.com/team/docs"`,
+		},
+		"A `repositoryUrl` of more than 1,024 characters": {
+			spec: settings(map[string]any{"repositoryUrl": "https://example.com/" + strings.Repeat("x", 1024)}),
+			want: `spec.book.repositoryUrl: Too long: may not be more than 1024 bytes`,
+		},
+		"An `editUrlTemplate` that is no https URL with `{path}`": {
+			spec: settings(map[string]any{"editUrlTemplate": "https://example.com/edit/"}),
+			want: `spec.book.editUrlTemplate: Invalid value: "https://example.com/edit/": must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`,
+		},
+		"An `editUrlTemplate` of more than 1,024 characters": {
+			spec: settings(map[string]any{"editUrlTemplate": "https://example.com/{path}" + strings.Repeat("x", 1024)}),
+			want: `spec.book.editUrlTemplate: Too long: may not be more than 1024 bytes`,
+		},
 	}
 	for wrong, bad := range badNames() {
 		all[wrong] = rejection{spec: with(map[string]any{"markdowns": files(map[string]string{bad.name: ""})}), want: "spec.markdowns: Invalid value: " + bad.want}
@@ -324,6 +360,21 @@ func elsewhere() map[string]rejection {
 // settings returns the spec of a small book with settings.
 func settings(s map[string]any) map[string]any {
 	return with(map[string]any{"book": s})
+}
+
+// redirects returns the spec of a small book with a redirect.
+func redirects(page, target string) map[string]any {
+	return settings(map[string]any{"redirects": map[string]string{page: target}})
+}
+
+// moved returns n redirects to a target.
+func moved(n int, target string) map[string]string {
+	all := map[string]string{}
+	for i := range n {
+		all[fmt.Sprintf("/%d.html", i)] = target
+	}
+
+	return all
 }
 
 func quantities(n int) map[string]any {
