@@ -44,6 +44,12 @@ func warnChapters(x *index, out *output, chapters []summary.Chapter, lost map[st
 
 // warnLinks reports the links and images of a chapter that lead nowhere.
 func (l *linkChecker) warnLinks(chapter string) {
+	if !markdown.AnyTarget(l.Markdowns[chapter], func(target string) bool {
+		_, isDead := l.dead(chapter, target)
+		return isDead
+	}) {
+		return
+	}
 	before := l.report.warnings
 	if dead := l.warnTargets(chapter, nil); len(dead) > 0 {
 		l.report.warnings = before
