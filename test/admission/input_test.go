@@ -51,7 +51,7 @@ func TestInput(t *testing.T) {
 		},
 		"PathNoName": {
 			reason: "Two books would have the same path.", input: "server: {}\ningress: {path: \"/{namespace}/\"}",
-			want: []string{`ingress.path: Invalid value: must have {name} once, and {namespace} at most once`},
+			want: []string{`ingress.path: Invalid value: "/{namespace}/": must have {name} once, and {namespace} at most once`},
 		},
 		"PathJoined": {
 			reason: "Two books could have the same path.", input: "server: {}\ningress: {path: \"/{namespace}-{name}/\"}",
