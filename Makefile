@@ -20,10 +20,12 @@ LARGE_HEAP := GOGC=400
 RELEASE_GO := $(shell sed -n 's|^FROM .*/golang:\([0-9.]*\).*|go\1|p' Dockerfile)
 # The environment does not change the binary. grpcnotrace removes tracing from grpc-go:
 # tracing uses text/template, and with that the linker cannot remove unused methods.
-RELEASE_BUILD = $(LARGE_HEAP) GOFLAGS= GOEXPERIMENT= GOFIPS140=off GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) \
+RELEASE_BUILD = $(LARGE_HEAP) GOFLAGS= GOEXPERIMENT= GOFIPS140=off GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=$(or $(TARGET_OS),linux) GOARCH=$(GOARCH) \
 	go build -trimpath -buildvcs=false -tags grpcnotrace -ldflags '-s -w'
 FUNCTION_PACKAGES := $(ARCHS:%=$(DIST)/function-markdownview-linux-%.xpkg)
 CONFIGURATION_PACKAGE := $(DIST)/configuration-markdownview.xpkg
+# The program for authors. On other platforms they install it with "go install".
+PROGRAMS := $(addprefix $(DIST)/markdownview-,linux-amd64 linux-arm64 darwin-arm64)
 
 # Where pods run: "real" is a node on this machine, with kubelet and containerd,
 # which needs Linux, root and apt. Elsewhere pods are simulated.
@@ -49,7 +51,7 @@ PREVIOUS_PACKAGE := $(DIST)/previous/previous.xpkg
 # and writes the output of the command to .run/build.
 STEP := $(CURDIR)/test/step.sh
 up: export NEED := $(CONTROL_PLANE) $(BIN)/controlplane
-e2e: export NEED := $(CONTROL_PLANE) $(E2E_TOOLS) $(PREVIOUS_PACKAGE) $(BIN)/function-fixture $(BIN)/samples
+e2e: export NEED := $(CONTROL_PLANE) $(E2E_TOOLS) $(PREVIOUS_PACKAGE) $(BIN)/function-fixture $(BIN)/samples $(BIN)/markdownview
 
 .PHONY: help
 help: ## Show the targets.
@@ -105,6 +107,7 @@ MODULES := . release $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 .PHONY: lint
 lint: $(addprefix $(BIN)/,actionlint controller-gen golangci-lint) ## Run the linters on every module and workflow, and check that generated code is up to date.
 	$(BIN)/actionlint
+	$(BIN)/actionlint example/authors/ci/github*.yaml
 	@set -e; for module in $(MODULES); do \
 		echo "golangci-lint run $$module"; (cd $$module && $(LARGE_HEAP) $(BIN)/golangci-lint run); \
 	done
@@ -182,7 +185,7 @@ steps:
 # so the required field markdowns is added.
 .PHONY: test-admission
 test-admission: $(BIN)/crossplane ## Test that Kubernetes and Crossplane accept MarkdownViews, pods, packages and examples, and reject errors.
-	find package example -name '*.yaml' -not -name kustomization.yaml -not -path 'example/production/monitoring.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -not -path 'example/rendered/*' -exec test/validate.sh {} +
+	find package example -name '*.yaml' -not -name kustomization.yaml -not -path 'example/production/monitoring.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -not -path 'example/rendered/*' -not -path 'example/authors/ci/*' -exec test/validate.sh {} +
 	set -e; for file in example/rendered/*.yaml; do \
 		awk '/^---$$/ { n++ } { print } n == 1 && /^spec:$$/ { print "  markdowns: {SUMMARY.md: \"\"}" }' $$file | test/validate.sh -; \
 	done
@@ -190,7 +193,7 @@ test-admission: $(BIN)/crossplane ## Test that Kubernetes and Crossplane accept 
 	cd test/oldest && go test -count=1 ./...
 
 .PHONY: test-packages
-test-packages: xpkg ## Test the packages: content, push and pull, reproducible builds, same image as from Docker.
+test-packages: xpkg programs ## Test the packages and the program for authors: content, push and pull, reproducible builds, same image as from Docker.
 	cd release && DIST='$(abspath $(DIST))' go test -count=1 ./...
 	BIN='$(BIN)' release/reproduce.sh
 	DIST='$(abspath $(DIST))' release/dockerfile.sh
@@ -210,6 +213,7 @@ TIMEOUT ?= 40m
 e2e: $(CONTROL_PLANE) $(E2E_TOOLS) $(PREVIOUS_PACKAGE) ## Run the end-to-end tests and the commands of the README. RUN=Create runs one test, NODE=simulated simulates pods.
 	@$(STEP) function-fixture go -C test/e2e build -o $(BIN)/function-fixture ./cmd/fixture
 	@$(STEP) samples go build -o $(BIN)/samples ./test/sample/write
+	@$(STEP) markdownview go build -o $(BIN)/markdownview ./markdownview
 	cd test/e2e && go test -count=1 -timeout $(TIMEOUT) -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
 	$(if $(RUN)$(E2E_KUBECONFIG),,test/readme.sh)
 
@@ -287,6 +291,22 @@ $(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-g
 
 $(PREVIOUS_PACKAGE): $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/regctl FORCE
 	@$(STEP) $(@F) test/previous.sh '$(PREVIOUS)' $@
+
+.PHONY: programs
+programs: $(PROGRAMS) ## Build the program for authors and its SBOMs into dist.
+
+.PHONY: program
+program: export GOTOOLCHAIN := $(RELEASE_GO)
+program: # Builds the program for TARGET_OS and GOARCH, as OUT.
+	$(RELEASE_BUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o $(OUT) ./markdownview
+
+$(DIST)/markdownview-%: $(BIN)/cyclonedx-gomod FORCE
+	@mkdir -p $(DIST)
+	@$(STEP) $(@F) sh -exc 'new=$$(mktemp -d $(DIST)/new.XXXXXX); trap "rm -r $$new" EXIT; \
+	$(MAKE) --no-print-directory program TARGET_OS=$(firstword $(subst -, ,$*)) GOARCH=$(lastword $(subst -, ,$*)) OUT=$$new/markdownview; \
+	$(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -version $(VERSION) -output $$new/sbom.json $$new/markdownview; \
+	mv $$new/sbom.json $@.cdx.json; \
+	mv $$new/markdownview $@'
 
 $(CONFIGURATION_PACKAGE): $(BIN)/crossplane $(BIN)/release FORCE
 	@mkdir -p $(DIST)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -273,28 +272,7 @@ func TestSameAsFunctionGenerated(t *testing.T) {
 	rejected, warned := 0, 0
 	for seed := range uint64(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			s, r := sample.Random(seed), rand.New(rand.NewPCG(seed, 0))
-			spec := s.Spec()
-			files := map[string]string{}
-			markdowns, _ := spec["markdowns"].(map[string]any)
-			for name, text := range markdowns {
-				files[name] = text.(string)
-			}
-			binaries, _ := spec["binaries"].(map[string]any)
-			for name, text := range binaries {
-				b, _ := base64.StdEncoding.DecodeString(text.(string))
-				files[name] = string(b)
-			}
-			if len(files) == 0 {
-				files["a.md"] = s.Text()
-			}
-			if seed%3 > 0 {
-				for range r.IntN(25) {
-					files["SUMMARY.md"] += []string{"- [A](page.md)\n", "- [B](missing.md)\n", "- [C](guide/a.md \"; spec.x: y\")\n", "- [D](guide/b; c.md)\n", "text\n", "\n", "# Part\n", "- [E](/abs.md)\n", "  - [F](../x.md)\n", "\t\t- [G]()\n"}[r.IntN(10)]
-				}
-				files["page.md"] += "[; and 3 more](x;y.md) [a](<c; spec.a: b>)\n"
-			}
-			a, b := sameAsFunction(t, files)
+			a, b := sameAsFunction(t, sample.Random(seed).Folder())
 			if a {
 				rejected++
 			}
@@ -351,5 +329,25 @@ func TestSameAsFunctionCases(t *testing.T) {
 	}
 	if compared < 50 {
 		t.Errorf("only %d cases are compared", compared)
+	}
+}
+
+// TestExample checks that the example is packed from its folder, and has no problems.
+func TestExample(t *testing.T) {
+	const folder = "../example/authors/handbook"
+	got, err := packFolder(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("../example/authors/book.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(string(want), got); diff != "" {
+		t.Errorf("example/authors/book.yaml is out of date: run \"markdownview pack example/authors/handbook --output example/authors/book.yaml\": -want +got\n%s", diff)
+	}
+	findings, err := (&checkCommand{Paths: []string{folder, "../example/authors/book.yaml"}}).check(newProgress())
+	if err != nil || len(findings) > 0 {
+		t.Errorf("want no problems, got %v, %v", findings, err)
 	}
 }

@@ -48,9 +48,11 @@ A folder of Markdown is a book. SUMMARY.md in it lists the chapters; without one
 The exit code is 0, or 1 if check has found problems, or 2 if a command has failed.`
 
 func main() {
-	parser := kong.Must(&cli{}, kong.Name("markdownview"), kong.Description(description), kong.Vars{"version": versionOf()}, kong.UsageOnError())
+	parser := kong.Must(&cli{}, kong.Name("markdownview"), kong.Description(description), kong.Vars{"version": versionOf()})
 	ctx, err := parser.Parse(os.Args[1:])
-	if err == nil {
+	if err != nil {
+		err = fmt.Errorf("%w: run markdownview --help", err)
+	} else {
 		err = ctx.Run()
 	}
 	switch {

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -9,20 +10,6 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
-
-// A podDisruptionBudget has the fields of a PodDisruptionBudget that we own. The type of
-// Kubernetes would make the binary larger.
-type podDisruptionBudget struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-
-	Spec struct {
-		MaxUnavailable             *intstr.IntOrString  `json:"maxUnavailable"`
-		MinAvailable               *intstr.IntOrString  `json:"minAvailable"`
-		Selector                   metav1.LabelSelector `json:"selector"`
-		UnhealthyPodEvictionPolicy string               `json:"unhealthyPodEvictionPolicy"`
-	} `json:"spec"`
-}
 
 // budget returns the PodDisruptionBudget of a view, and whether there is one. There is
 // none for fewer than two replicas: for one, it would allow either no eviction or every
@@ -37,17 +24,20 @@ func budget(v view.View, o request.Observed, d *Desired) (ComposedResource, bool
 		return ComposedResource{}, false
 	}
 
-	b := &podDisruptionBudget{
+	b := &policyv1.PodDisruptionBudget{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
 		ObjectMeta: files.Metadata(v, v.ViewerName(), nil),
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MaxUnavailable: in.MaxUnavailable,
+			MinAvailable:   in.MinAvailable,
+			Selector:       &metav1.LabelSelector{MatchLabels: v.Selector()},
+			// A pod that is not ready must not keep a node from being drained.
+			UnhealthyPodEvictionPolicy: ptr.To(policyv1.AlwaysAllow),
+		},
 	}
-	b.Spec.MaxUnavailable, b.Spec.MinAvailable = in.MaxUnavailable, in.MinAvailable
 	if in.MaxUnavailable == nil && in.MinAvailable == nil {
 		b.Spec.MaxUnavailable = ptr.To(intstr.FromInt32(1))
 	}
-	b.Spec.Selector.MatchLabels = v.Selector()
-	// A pod that is not ready must not keep a node from being drained.
-	b.Spec.UnhealthyPodEvictionPolicy = "AlwaysAllow"
 
 	return ComposedResource{
 		part:     part{view.KeyBudget, b.APIVersion, b.Kind, b.Name},

@@ -15,15 +15,6 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
-// annotationIncomplete is set on the Deployment of a book with problems. Its value is a
-// hash of the message of BookComplete.
-//
-// The function checks a book once: while the Deployment has the desired revision, the
-// condition keeps its last value. Crossplane does not write conditions and resources
-// together, so the condition alone could be that of another book. The annotation is
-// written together with the revision.
-const annotationIncomplete = "markdownview.fn.crossplane.io/incomplete"
-
 // maxIncomplete is the size in bytes of the longest description of problems.
 const maxIncomplete = 4 << 10
 
@@ -50,7 +41,7 @@ func (d *Desired) check(v view.View, o request.Observed, f *files.Files, checked
 		hash = o.Deployment.Metadata.Annotations.Incomplete // That of the earlier revision.
 	}
 	if hash != "" {
-		metav1.SetMetaDataAnnotation(&d.encoded.ObjectMeta, annotationIncomplete, hash)
+		metav1.SetMetaDataAnnotation(&d.encoded.ObjectMeta, view.AnnotationIncomplete, hash)
 	}
 
 	return nil
@@ -107,7 +98,7 @@ func LastComplete(l view.LastStatus) (report.Condition, bool) {
 	}
 }
 
-// incompleteHash returns the value of annotationIncomplete for a condition. It is empty if
+// incompleteHash returns the value of view.AnnotationIncomplete for a condition. It is empty if
 // the book has no problems.
 func incompleteHash(c report.Condition) string {
 	if c.Status != report.False {

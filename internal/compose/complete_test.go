@@ -59,7 +59,7 @@ func TestConditionOfAnotherBook(t *testing.T) {
 			if diff := cmp.Diff(tc.want, d.Complete); diff != "" {
 				t.Errorf("\n%s\nBookComplete: -want, +got:\n%s", tc.reason, diff)
 			}
-			if got := d.encoded.Annotations[annotationIncomplete]; got != incompleteHash(tc.want) {
+			if got := d.encoded.Annotations[view.AnnotationIncomplete]; got != incompleteHash(tc.want) {
 				t.Errorf("\n%s\nannotation: want %q, got %q", tc.reason, incompleteHash(tc.want), got)
 			}
 		})

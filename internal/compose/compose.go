@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/book"
@@ -13,6 +14,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/template"
 	"github.com/crossplane-contrib/function-markdownview/internal/validate"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
@@ -22,7 +24,7 @@ import (
 // only show after the merge, and those of the book, which is checked only when it
 // changes.
 func Compose(v view.View, o request.Observed) (*Desired, report.Problems) {
-	cm, errs := merge(files.NewConfigMap(v), v.Input.Templates.ConfigMap, field.NewPath("input", "templates", "configMap"))
+	cm, errs := template.Merge(files.NewConfigMap(v), v.Input.Templates.ConfigMap, field.NewPath("input", "templates", "configMap"))
 	f := files.Of(v, cm)
 	if v.Spec.BookImage() != nil && len(cm.Data)+len(cm.BinaryData) > 0 {
 		return nil, report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(view.SourcePath(0).Child("image"),
@@ -78,8 +80,8 @@ func composeFiles(v view.View, o request.Observed, f *files.Files) (*Desired, fi
 		text = immutableKey(stored)
 		stored.Name = v.ConfigMapOf(text)
 	}
-	d, errs := merge(deployment(v, o, f.Volume(stored.Name)), templates.Deployment, at.Child("deployment"))
-	s, more := merge(Service(v), templates.Service, at.Child("service"))
+	d, errs := template.Merge(deployment(v, o, f.Volume(stored.Name)), templates.Deployment, at.Child("deployment"))
+	s, more := template.Merge(Service(v), templates.Service, at.Child("service"))
 	errs = append(errs, more...)
 
 	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
@@ -116,4 +118,14 @@ func composeFiles(v view.View, o request.Observed, f *files.Files) (*Desired, fi
 	}
 
 	return out, nil
+}
+
+// TemplateProblems returns the problems that show when the templates are merged, although the
+// view has other problems, so that all are reported at once.
+func TemplateProblems(v view.View) report.Problems {
+	t, at := v.Input.Templates, field.NewPath("input", "templates")
+	errs := template.CheckMerge(files.NewConfigMap(v), t.ConfigMap, at.Child("configMap"))
+	errs = append(errs, template.CheckMerge(deployment(v, request.Observed{}, corev1.Volume{Name: files.VolumeName}), t.Deployment, at.Child("deployment"))...)
+
+	return report.ProblemsOf(report.ReasonInvalidInput, append(errs, template.CheckMerge(Service(v), t.Service, at.Child("service"))...))
 }

@@ -7,24 +7,13 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
 	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
-)
-
-const (
-	// annotationConfigMap is set on the pod template. Its value is the resource key of
-	// the immutable ConfigMap that the pods read, or textImage.
-	annotationConfigMap = "markdownview.fn.crossplane.io/configmap"
-	// annotationServing is set on the Deployment. Its value is the resource key of the
-	// ConfigMap of the last completed rollout, or textImage. The pods of that rollout
-	// serve until the next one is complete. The annotation cannot be on the pod
-	// template, which the next rollout replaces. For a Deployment that was created again,
-	// its value is the keys of all ConfigMaps that existed, separated by commas.
-	annotationServing = "markdownview.fn.crossplane.io/serving"
 )
 
 // immutableKey returns the resource key of an immutable ConfigMap with the content of
@@ -51,7 +40,7 @@ func hashed(parts [][]byte) uint64 {
 
 // serving returns the resource keys of the ConfigMaps that the serving pods read. That is
 // one: the key on the pod template, before the first rollout is complete and if no
-// ConfigMap of annotationServing exists, else the key of that annotation.
+// ConfigMap of view.AnnotationServing exists, else the key of that annotation.
 //
 // If there is no Deployment, somebody may have deleted it without its pods, with
 // kubectl delete --cascade=orphan. They can read any ConfigMap that exists, until they are
@@ -97,4 +86,22 @@ func Kept(v view.View, o request.Observed, d *Desired) []ComposedResource {
 	}
 
 	return all
+}
+
+// immutable returns whether pods read anything other than the ConfigMap that changes in
+// place.
+func (d *Desired) immutable() bool {
+	return d.Text != view.KeyConfigMap || !slices.Equal(d.Serving, []string{view.KeyConfigMap})
+}
+
+// serve sets the annotations that show which ConfigMaps the Deployment and its pods
+// use. A ConfigMap that changes in place needs none, unless it replaces an immutable
+// one.
+func (d *Desired) serve() {
+	if d.Text != view.KeyConfigMap {
+		metav1.SetMetaDataAnnotation(&d.Deployment.Spec.Template.ObjectMeta, view.AnnotationConfigMap, d.Text)
+	}
+	if d.immutable() {
+		metav1.SetMetaDataAnnotation(&d.Deployment.ObjectMeta, view.AnnotationServing, strings.Join(d.Serving, ","))
+	}
 }

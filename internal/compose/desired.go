@@ -1,14 +1,12 @@
 package compose
 
 import (
-	"slices"
-	"strings"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
@@ -71,20 +69,20 @@ func configMapPart(v view.View, key string) part {
 	return part{key, "v1", "ConfigMap", v.ConfigMapOf(key)}
 }
 
-// immutable returns whether pods read anything other than the ConfigMap that changes in
-// place.
-func (d *Desired) immutable() bool {
-	return d.Text != view.KeyConfigMap || !slices.Equal(d.Serving, []string{view.KeyConfigMap})
+// An encodedDeployment is a Deployment with an encoded pod spec. The pod spec is hashed
+// and written, and is the largest part of the composed resources without the text.
+type encodedDeployment struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		appsv1.DeploymentSpec `json:",inline"`
+
+		Template podTemplate `json:"template"`
+	} `json:"spec"`
 }
 
-// serve sets the annotations that show which ConfigMaps the Deployment and its pods
-// use. A ConfigMap that changes in place needs none, unless it replaces an immutable
-// one.
-func (d *Desired) serve() {
-	if d.Text != view.KeyConfigMap {
-		metav1.SetMetaDataAnnotation(&d.Deployment.Spec.Template.ObjectMeta, annotationConfigMap, d.Text)
-	}
-	if d.immutable() {
-		metav1.SetMetaDataAnnotation(&d.Deployment.ObjectMeta, annotationServing, strings.Join(d.Serving, ","))
-	}
+type podTemplate struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     objects.Value     `json:"spec"`
 }

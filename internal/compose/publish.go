@@ -6,18 +6,17 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
-// The types have the fields of an HTTPRoute and of an Ingress that we own. The type of
-// Gateway API would add a module, and the type of Kubernetes would make the binary
-// larger.
-
-// An HTTPRoute has the fields of an HTTPRoute of Gateway API that we own.
+// An HTTPRoute has the fields of an HTTPRoute of Gateway API that we own. The module of
+// Gateway API would need newer libraries of Kubernetes than Crossplane's.
 type HTTPRoute struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -46,44 +45,6 @@ type routeMatch struct {
 type backendRef struct {
 	Name string `json:"name"`
 	Port int32  `json:"port"`
-}
-
-type ingress struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-
-	Spec ingressSpec `json:"spec"`
-}
-
-type ingressSpec struct {
-	IngressClassName string        `json:"ingressClassName,omitempty"`
-	Rules            []ingressRule `json:"rules"`
-	TLS              []ingressTLS  `json:"tls"`
-}
-
-type ingressRule struct {
-	Host string `json:"host"`
-	HTTP struct {
-		Paths []ingressPath `json:"paths"`
-	} `json:"http"`
-}
-
-type ingressPath struct {
-	Path     string `json:"path"`
-	PathType string `json:"pathType"`
-	Backend  struct {
-		Service struct {
-			Name string `json:"name"`
-			Port struct {
-				Number int32 `json:"number"`
-			} `json:"port"`
-		} `json:"service"`
-	} `json:"backend"`
-}
-
-type ingressTLS struct {
-	Hosts      []string `json:"hosts"`
-	SecretName string   `json:"secretName,omitempty"`
 }
 
 // publish returns the HTTPRoute or the Ingress of a view, and whether the Input has
@@ -129,20 +90,26 @@ func route(v view.View, d *Desired) ComposedResource {
 
 func ingressOf(v view.View, d *Desired) ComposedResource {
 	in := v.Input.Ingress
-	var at ingressPath
-	at.Path, at.PathType = prefix(v), "Prefix"
-	at.Backend.Service.Name = v.ViewerName()
-	at.Backend.Service.Port.Number = PortOf(d.Service.Spec.Ports)
-	rule := ingressRule{Host: v.Host()}
-	rule.HTTP.Paths = []ingressPath{at}
-
-	i := &ingress{
+	i := &networkingv1.Ingress{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "Ingress"},
 		ObjectMeta: files.Metadata(v, v.ViewerName(), in.Annotations),
-		Spec:       ingressSpec{IngressClassName: in.ClassName, Rules: []ingressRule{rule}},
+		Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{
+			Host: v.Host(),
+			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
+				Path:     prefix(v),
+				PathType: ptr.To(networkingv1.PathTypePrefix),
+				Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
+					Name: v.ViewerName(),
+					Port: networkingv1.ServiceBackendPort{Number: PortOf(d.Service.Spec.Ports)},
+				}},
+			}}}},
+		}}},
+	}
+	if in.ClassName != "" {
+		i.Spec.IngressClassName = &in.ClassName
 	}
 	if in.TLS != nil {
-		i.Spec.TLS = []ingressTLS{{Hosts: []string{v.Host()}, SecretName: v.Expand(in.TLS.SecretName)}}
+		i.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{v.Host()}, SecretName: v.Expand(in.TLS.SecretName)}}
 	}
 
 	return ComposedResource{

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
@@ -55,7 +56,7 @@ func TestBudget(t *testing.T) {
 			}
 			got := ""
 			if r, ok := budget(v, o, d); ok {
-				spec := r.Object.(*podDisruptionBudget).Spec
+				spec := r.Object.(*policyv1.PodDisruptionBudget).Spec
 				if spec.MaxUnavailable != nil {
 					got += "max " + spec.MaxUnavailable.String()
 				}

@@ -3,7 +3,6 @@ package compose
 import (
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/objects"
@@ -42,24 +41,6 @@ func revision(cm content, generated, pending bool, shared []view.SharedFiles, te
 	}{cm, generated, pending, others, template})
 
 	return fmt.Sprintf("%016x", hashed(w.Parts()))
-}
-
-// An encodedDeployment is a Deployment with an encoded pod spec. The pod spec is hashed
-// and written, and is the largest part of the composed resources without the text.
-type encodedDeployment struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-
-	Spec struct {
-		appsv1.DeploymentSpec `json:",inline"`
-
-		Template podTemplate `json:"template"`
-	} `json:"spec"`
-}
-
-type podTemplate struct {
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     objects.Value     `json:"spec"`
 }
 
 // encode encodes the Deployment, and sets its revision. The revision does not include the

@@ -59,7 +59,7 @@ func validateArgs(args []string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, arg := range args {
 		if !view.Plain(arg) || strings.Contains(arg, "\x00") {
-			errs = append(errs, field.Invalid(at.Index(i), field.OmitValueType{}, messageControl))
+			errs = append(errs, field.Invalid(at.Index(i), field.OmitValueType{}, view.MessageControl))
 		}
 	}
 

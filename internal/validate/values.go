@@ -25,10 +25,6 @@ func validateName(name string, required bool, at *field.Path) field.ErrorList {
 	}
 }
 
-const (
-	messageControl = "has a control character that the API server would reject or change: remove it"
-)
-
 // supportedResources are the resources that a pod can request.
 var supportedResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 
@@ -72,7 +68,7 @@ func validateAnnotations(annotations map[string]string, at *field.Path) field.Er
 	errs := apivalidation.ValidateAnnotations(annotations, at)
 	for name, value := range annotations {
 		if !view.Plain(value) {
-			errs = append(errs, field.Invalid(at.Key(report.Short(name)), field.OmitValueType{}, messageControl))
+			errs = append(errs, field.Invalid(at.Key(report.Short(name)), field.OmitValueType{}, view.MessageControl))
 		}
 	}
 

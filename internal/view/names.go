@@ -109,3 +109,24 @@ const (
 	SummaryName = "SUMMARY.md"
 	MaxFiles    = 1000
 )
+
+const (
+	// AnnotationConfigMap is set on the pod template. Its value is the resource key of
+	// the immutable ConfigMap that the pods read, or TextImage.
+	AnnotationConfigMap = "markdownview.fn.crossplane.io/configmap"
+	// AnnotationServing is set on the Deployment. Its value is the resource key of the
+	// ConfigMap of the last completed rollout, or TextImage. The pods of that rollout
+	// serve until the next one is complete. The annotation cannot be on the pod
+	// template, which the next rollout replaces. For a Deployment that was created again,
+	// its value is the keys of all ConfigMaps that existed, separated by commas.
+	AnnotationServing = "markdownview.fn.crossplane.io/serving"
+)
+
+// AnnotationIncomplete is set on the Deployment of a book with problems. Its value is a
+// hash of the message of BookComplete.
+//
+// The function checks a book once: while the Deployment has the desired revision, the
+// condition keeps its last value. Crossplane does not write conditions and resources
+// together, so the condition alone could be that of another book. The annotation is
+// written together with the revision.
+const AnnotationIncomplete = "markdownview.fn.crossplane.io/incomplete"

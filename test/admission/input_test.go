@@ -48,18 +48,18 @@ func TestInput(t *testing.T) {
 		"Ports":     {reason: "Gateway API does not tell parents apart by port.", input: `route: {host: a.b, parentRefs: [{name: a, port: 80}, {name: a, port: 443}]}`, want: []string{overlap}},
 		"Path": {
 			reason: "A path has placeholders.",
-			input:  `{server: {}, route: {path: "/docs/{namespace}/{name}/", parentRefs: [{name: a}]}, ingress: {path: "/{name}/"}}`,
+			input:  "server: {}\nroute: {path: \"/docs/{namespace}/{name}/\", parentRefs: [{name: a}]}\ningress: {path: \"/{name}/\"}",
 		},
 		"PathAlone": {
 			reason: "mdBook serves a book only at /.", input: `ingress: {path: "/{name}/"}`,
 			want: []string{`<nil>: Invalid value: a path needs server: mdbook serve serves a book only at /`},
 		},
 		"PathNoName": {
-			reason: "Two books would have the same path.", input: `{server: {}, ingress: {path: "/{namespace}/"}}`,
-			want: []string{`ingress.path: Invalid value: must have {name} once, and {namespace} at most once`},
+			reason: "Two books would have the same path.", input: "server: {}\ningress: {path: \"/{namespace}/\"}",
+			want: []string{`ingress.path: Invalid value: "/{namespace}/": must have {name} once, and {namespace} at most once`},
 		},
 		"PathJoined": {
-			reason: "Two books could have the same path.", input: `{server: {}, ingress: {path: "/{namespace}-{name}/"}}`,
+			reason: "Two books could have the same path.", input: "server: {}\ningress: {path: \"/{namespace}-{name}/\"}",
 			want: []string{`ingress.path: Invalid value: "/{namespace}-{name}/": ingress.path in body should match '^/(([A-Za-z0-9][A-Za-z0-9._~-]*|\{name\}|\{namespace\})/)+$'`},
 		},
 		"Port": {

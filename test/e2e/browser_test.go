@@ -68,11 +68,7 @@ func Browser(k *kit) {
 	b.until(`document.title === "障害 042 - Runbook"`)
 	b.until(images)
 
-	const search = `document.querySelector("[id$=search-%s]")`
-	// The button opens the search only after the index is loaded.
-	b.until(fmt.Sprintf(search+`.classList.contains("hidden") ? (`+search+`.click(), false) : true`, "wrapper", "toggle"))
-	b.enter("queue")
-	b.click("[id$=searchresults] a", "When it is slow")
+	b.search("queue", "When it is slow")
 	b.until(`document.title === "When it is slow - Runbook"`)
 	b.until(`document.querySelector("main mark").innerText === "queue"`)
 }
@@ -234,6 +230,16 @@ func (b *browser) until(expression string) {
 func (b *browser) click(selector, text string) {
 	b.Helper()
 	b.until(fmt.Sprintf(`(e => e ? (e.click(), true) : false)([...document.querySelectorAll(%q)].find(e => e.textContent.includes(%q)))`, selector, text))
+}
+
+// search searches for a word and opens a result.
+func (b *browser) search(word, result string) {
+	b.Helper()
+	const search = `document.querySelector("[id$=search-%s]")`
+	// The button opens the search only after the index is loaded.
+	b.until(fmt.Sprintf(search+`.classList.contains("hidden") ? (`+search+`.click(), false) : true`, "wrapper", "toggle"))
+	b.enter(word)
+	b.click("[id$=searchresults] a", result)
 }
 
 // enter presses the key of each letter.

@@ -6,10 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,7 +22,7 @@ import (
 
 // Server checks that nginx serves a book that mdBook has built: from restricted pods,
 // within the requested memory, and each file with its media type. It also checks that a
-// download completes although its pod is deleted.
+// download completes although its pod is deleted, and a book below a path of its host.
 func Server(k *kit) {
 	k.needsNode()
 	const name = "static"
@@ -51,7 +53,94 @@ func Server(k *kit) {
 		k.check(equal(path, want, fmt.Sprintf("%d %s", rsp.StatusCode, mediaType)))
 	}
 	k.memory(name, "server", requests)
+	k.visits(name, "/")
 	k.completesDownloads(name)
+	k.below()
+}
+
+// visits checks what nginx sends to readers of a book: compressed pages, status 304 on a
+// second visit, and the page of the book for an unknown address at any depth.
+func (k *kit) visits(name, at string) {
+	k.Helper()
+	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
+	k.must(err)
+	get := func(path, encoding, etag string) (*http.Response, string) {
+		k.Helper()
+		req, err := http.NewRequestWithContext(k.Context(), http.MethodGet, "http://"+address+at+path, nil)
+		k.must(err)
+		req.Header.Set("Accept-Encoding", encoding)
+		req.Header.Set("If-None-Match", etag)
+		rsp, err := http.DefaultClient.Do(req)
+		k.must(err)
+		body, err := io.ReadAll(rsp.Body)
+		k.must(errors.Join(err, rsp.Body.Close()))
+
+		return rsp, string(body)
+	}
+	_, plain := get("print.html", "identity", "")
+	first, packed := get("print.html", "gzip", "")
+	k.Logf("print.html of %s: %d bytes, %d compressed", name, len(plain), len(packed))
+	if len(packed) > len(plain)*4/10 {
+		k.Errorf("print.html of %s: want at most 40%% of %d bytes, got %d", name, len(plain), len(packed))
+	}
+	again, _ := get("print.html", "gzip", first.Header.Get("Etag"))
+	k.check(equal("status of a second visit", http.StatusNotModified, again.StatusCode))
+	unknown, page := get("a/b/absent.html", "identity", "")
+	k.check(equal("status of an unknown address", http.StatusNotFound, unknown.StatusCode))
+	k.check(contains(page, `<base href="`+at+`">`))
+	k.check(contains(page, "mdbook-sidebar-scrollbox"))
+	for _, h := range []http.Header{first.Header, unknown.Header} {
+		k.check(equal("headers", []string{"no-cache", "nosniff", "strict-origin-when-cross-origin", "nginx"},
+			[]string{h.Get("Cache-Control"), h.Get("X-Content-Type-Options"), h.Get("Referrer-Policy"), h.Get("Server")}))
+	}
+}
+
+// below checks a book below a path of its host, also with a browser: the page for unknown
+// addresses has the sidebar and styles of the book, and links and the search work. The
+// test writes a screenshot of that page to the file that E2E_PICTURE_404 names.
+func (k *kit) below() {
+	k.Helper()
+	const name = "handbook"
+	composition := k.composition("path", kind, ours(map[string]any{
+		"server": map[string]any{"port": int64(80)}, "ingress": map[string]any{"host": "books.example.com", "path": "/{namespace}/{name}/"},
+	}))
+	k.apply(book(name, composedBy(composition), func(s map[string]any) {
+		s["markdowns"], s["summary"], s["book"] = k.files("testdata/runbook"), "Auto", map[string]any{"title": "Handbook"}
+	}))
+	k.eventually("address of the Ingress", func() error {
+		i := &networkingv1.Ingress{}
+		if err := k.get(i, "viewer-"+name); err != nil {
+			return err
+		}
+		i.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
+
+		return k.Status().Update(k.Context(), i)
+	})
+	k.settle(name)
+	at := "/" + k.namespace + "/" + name + "/"
+	v, err := k.view(name)
+	k.must(err)
+	k.check(equal("URL", "http://books.example.com"+at, v.Status.URL))
+	k.servedAt(name, at, "Welcome")
+	k.visits(name, at)
+
+	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
+	k.must(err)
+	b := k.browser()
+	_, err = b.call("Page.navigate", map[string]any{"url": "http://" + address + at + "a/b/absent.html"})
+	k.must(err)
+	b.until(`document.querySelector("main h1").innerText.startsWith("Document not found")`)
+	b.until(`document.querySelector(".chapter").innerText.includes("夜間の障害")`)
+	b.until(`getComputedStyle(document.querySelector(".chapter")).listStyleType === "none"`)
+	if file := os.Getenv("E2E_PICTURE_404"); file != "" {
+		k.must(os.WriteFile(file, b.picture(), 0o600))
+	}
+	b.click(".chapter a", "手順")
+	b.until(`document.title === "手順 - Handbook"`)
+	b.until(fmt.Sprintf(`location.pathname.startsWith(%q)`, at))
+	b.search("queue", "When it is slow")
+	b.until(`document.title === "When it is slow - Handbook"`)
+	b.until(fmt.Sprintf(`location.pathname.startsWith(%q)`, at))
 }
 
 // completesDownloads checks that, after the only pod of a book is deleted, its server

@@ -77,6 +77,7 @@ func TestGuarantees(t *testing.T) {
 		Explained,
 		OwnPrograms,
 		Policy,
+		Authors,
 	))
 	// These start so many pods that the others would have to wait for theirs.
 	t.Run("Changing", together(
@@ -87,6 +88,7 @@ func TestGuarantees(t *testing.T) {
 	))
 	t.Run("Alone", func(t *testing.T) {
 		for _, test := range []func(*kit){
+			Checked,
 			Reachable, // Requires that Crossplane has no permission for HTTPRoutes yet.
 			Quiet,
 			Updates,

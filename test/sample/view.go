@@ -289,3 +289,25 @@ func (s *Source) quantity(list, name string) any {
 		return Pick[any](s, "1Gi", "1G", "2e9", "1T", "1Ei", "9223372036854775807", "1.5Gi")
 	}
 }
+
+// Folder returns the files of a folder, by name. mdBook cannot serve many of these books, or
+// leaves out parts of them.
+func (s *Source) Folder() map[string]string {
+	spec, files := s.book(), map[string]string{}
+	for name, text := range spec["markdowns"].(map[string]any) {
+		files[name] = text.(string)
+	}
+	binaries, _ := spec["binaries"].(map[string]any)
+	for name, text := range binaries {
+		content, _ := base64.StdEncoding.DecodeString(text.(string))
+		files[name] = string(content)
+	}
+	if !s.Maybe(3) {
+		for range s.Below(25) {
+			files["SUMMARY.md"] += Pick(s, "- [A](page.md)\n", "- [B](missing.md)\n", "- [C](guide/a.md \"; spec.x: y\")\n", "- [D](guide/b; c.md)\n", "text\n", "\n", "# Part\n", "- [E](/abs.md)\n", "  - [F](../x.md)\n", "\t\t- [G]()\n")
+		}
+		files["page.md"] += "[; and 3 more](x;y.md) [a](<c; spec.a: b>)\n"
+	}
+
+	return files
+}

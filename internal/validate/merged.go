@@ -2,24 +2,19 @@ package validate
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
-	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
-	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/template"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
@@ -214,87 +209,8 @@ func extraErrors(f *files.Files, at *field.Path) field.ErrorList {
 // validateTemplates returns the errors that the templates have before they are merged:
 // unknown fields, values of a wrong type, and texts that would not arrive unchanged.
 func validateTemplates(t v1beta1.Templates, at *field.Path) field.ErrorList {
-	errs := Template[corev1.ConfigMap](t.ConfigMap, at.Child("configMap"))
-	errs = append(errs, Template[appsv1.Deployment](t.Deployment, at.Child("deployment"))...)
+	errs := template.Check[corev1.ConfigMap](t.ConfigMap, at.Child("configMap"))
+	errs = append(errs, template.Check[appsv1.Deployment](t.Deployment, at.Child("deployment"))...)
 
-	return append(errs, Template[corev1.Service](t.Service, at.Child("service"))...)
-}
-
-// Template returns the errors that a template has before it is merged.
-func Template[T any](template *runtime.RawExtension, at *field.Path) field.ErrorList {
-	if template == nil {
-		return nil
-	}
-	patch := PatchOf(template)
-	if patch == nil {
-		return field.ErrorList{field.TypeInvalid(at, field.OmitValueType{}, "must be an object")}
-	}
-	errs := validatePatch(patch, at)
-	typed, err := objects.Decode(objects.In(objects.Encode(&patch).Encoded), new(T), at, objects.Options{Strict: true, Check: request.CheckQuantity})
-	if err != nil {
-		return field.ErrorList{field.InternalError(at, err)}
-	}
-
-	return append(errs, typed...)
-}
-
-// PatchOf returns a template as a tree of maps. Validation rejects a template that is
-// not an object.
-func PatchOf(template *runtime.RawExtension) map[string]any {
-	patch := map[string]any{}
-	if err := json.Unmarshal(template.Raw, &patch); err != nil {
-		return nil
-	}
-
-	return patch
-}
-
-// validatePatch returns an error for every invalid directive, and for every text that would
-// not arrive unchanged, which the API server would reject without naming its path. It
-// removes the directives, which leaves the fields of a resource.
-func validatePatch(v any, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	switch v := v.(type) {
-	case string:
-		if !view.Plain(v) {
-			errs = append(errs, field.Invalid(at, field.OmitValueType{}, messageControl))
-		}
-	case []any:
-		for i, child := range v {
-			errs = append(errs, validatePatch(child, at.Index(i))...)
-		}
-	case map[string]any:
-		for name, child := range v {
-			if !view.Plain(name) {
-				errs = append(errs, field.Invalid(at.Key(report.Short(name)), field.OmitValueType{}, messageControl))
-			}
-			if strings.HasPrefix(name, "$") {
-				errs = append(errs, validateDirective(name, child, at.Child(report.Short(name)))...)
-				delete(v, name)
-			}
-			errs = append(errs, validatePatch(child, at.Child(name))...)
-		}
-	}
-
-	return errs
-}
-
-// validateDirective rejects directives other than $patch and $retainKeys, and invalid values.
-// kubectl computes the other directives for the order of lists: with them, the result of a
-// merge depends on the order in which Go iterates over a map, and some values cause a panic.
-func validateDirective(name string, value any, at *field.Path) field.ErrorList {
-	switch keys, list := value.([]any); name {
-	case "$patch":
-		if value != "replace" && value != "delete" {
-			return field.ErrorList{field.NotSupported(at, field.OmitValueType{}, []string{"replace", "delete"})}
-		}
-	case "$retainKeys":
-		if !list || slices.ContainsFunc(keys, func(key any) bool { return reflect.TypeOf(key) != reflect.TypeFor[string]() }) {
-			return field.ErrorList{field.TypeInvalid(at, field.OmitValueType{}, "must be a list of strings")}
-		}
-	default:
-		return field.ErrorList{field.Forbidden(at, "unknown directive: use $patch or $retainKeys, or remove it")}
-	}
-
-	return nil
+	return append(errs, template.Check[corev1.Service](t.Service, at.Child("service"))...)
 }

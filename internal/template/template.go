@@ -1,20 +1,17 @@
-package compose
+// Package template checks the templates of the Input, and merges them over composed
+// resources.
+package template
 
 import (
 	"reflect"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/crossplane-contrib/function-markdownview/internal/files"
-	"github.com/crossplane-contrib/function-markdownview/internal/report"
-	"github.com/crossplane-contrib/function-markdownview/internal/request"
-	"github.com/crossplane-contrib/function-markdownview/internal/validate"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
@@ -40,10 +37,10 @@ func guarded() [][]string {
 		{"metadata", "deletionGracePeriodSeconds"},
 		{"metadata", "managedFields"},
 		{"spec", "selector"},
-		{"metadata", "annotations", annotationServing},
-		{"spec", "template", "metadata", "annotations", annotationConfigMap},
+		{"metadata", "annotations", view.AnnotationServing},
+		{"spec", "template", "metadata", "annotations", view.AnnotationConfigMap},
 		{"spec", "template", "metadata", "annotations", view.AnnotationNginx},
-		{"metadata", "annotations", annotationIncomplete},
+		{"metadata", "annotations", view.AnnotationIncomplete},
 	}
 	for name := range (view.View{}).Selector() {
 		paths = append(paths,
@@ -54,19 +51,11 @@ func guarded() [][]string {
 	return paths
 }
 
-// TemplateProblems returns the problems that show when the templates are merged, although the
-// view has other problems, so that all are reported at once.
-func TemplateProblems(v view.View) report.Problems {
-	t, at := v.Input.Templates, field.NewPath("input", "templates")
-	errs := validateMerge(files.NewConfigMap(v), t.ConfigMap, at.Child("configMap"))
-	errs = append(errs, validateMerge(deployment(v, request.Observed{}, corev1.Volume{Name: files.VolumeName}), t.Deployment, at.Child("deployment"))...)
-
-	return report.ProblemsOf(report.ReasonInvalidInput, append(errs, validateMerge(Service(v), t.Service, at.Child("service"))...))
-}
-
-func validateMerge[T any](composed *T, template *runtime.RawExtension, at *field.Path) field.ErrorList {
-	if len(validate.Template[T](template, at)) == 0 {
-		_, errs := merge(composed, template, at)
+// CheckMerge returns the errors that show when a template is merged, also of a template that
+// has errors of its own.
+func CheckMerge[T any](composed *T, template *runtime.RawExtension, at *field.Path) field.ErrorList {
+	if len(Check[T](template, at)) == 0 {
+		_, errs := Merge(composed, template, at)
 
 		return errs
 	}
@@ -75,7 +64,7 @@ func validateMerge[T any](composed *T, template *runtime.RawExtension, at *field
 	if err != nil {
 		return field.ErrorList{field.InternalError(at, err)}
 	}
-	patch := validate.PatchOf(template)
+	patch := patchOf(template)
 
 	return validateGuarded(at, func(path []string) bool {
 		value, found, err := unstructured.NestedFieldNoCopy(patch, path...)
@@ -96,10 +85,10 @@ func validateGuarded(at *field.Path, keeps func(path []string) bool) field.Error
 	return errs
 }
 
-// merge returns a composed resource with a template merged over it by a strategic merge
+// Merge returns a composed resource with a template merged over it by a strategic merge
 // patch, which uses the merge keys of its Kubernetes type. With an error, it returns
 // the resource unchanged.
-func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (*T, field.ErrorList) {
+func Merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (*T, field.ErrorList) {
 	if template == nil {
 		return composed, nil
 	}
@@ -109,7 +98,7 @@ func merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 		return composed, field.ErrorList{field.InternalError(at, err)}
 	}
 	// StrategicMergeMapPatch changes its argument.
-	after, err := strategicpatch.StrategicMergeMapPatch(runtime.DeepCopyJSON(before), validate.PatchOf(template), *composed)
+	after, err := strategicpatch.StrategicMergeMapPatch(runtime.DeepCopyJSON(before), patchOf(template), *composed)
 	if err != nil {
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	_ "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif" // It has the schema.
+	"github.com/xeipuuv/gojsonschema"
+	"sigs.k8s.io/yaml"
+)
+
+// A project is a folder with the book docs, where the program for authors runs.
+type project struct {
+	*testing.T
+
+	dir, bin, registry string
+}
+
+func newProject(t *testing.T) project {
+	t.Helper()
+	p := project{t, t.TempDir(), t.TempDir(), ""}
+	program, err := filepath.Abs(filepath.Join(dist(t), "markdownview-linux-"+runtime.GOARCH))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(p.bin, "markdownview")); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(registry.New())
+	t.Cleanup(server.Close)
+	p.registry = strings.TrimPrefix(server.URL, "http://")
+	if err := os.CopyFS(filepath.Join(p.dir, "docs"), os.DirFS("../example/authors/handbook")); err != nil {
+		t.Fatal(err)
+	}
+
+	return p
+}
+
+// sh runs a command, and returns its standard output and its exit code.
+func (p project) sh(command string, env ...string) (string, int) {
+	p.Helper()
+	cmd := exec.CommandContext(p.Context(), "bash", "-e", "-o", "pipefail", "-c", command)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), append(env, "PATH="+p.bin+":"+os.Getenv("PATH"), "HOME="+p.dir)...)
+	errors := &bytes.Buffer{}
+	cmd.Stderr = errors
+	out, err := cmd.Output()
+	if err != nil {
+		p.Logf("%s: %v\n%s", command, err, errors)
+	}
+
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// TestProgram checks the program for authors as authors run it: its version and exit codes,
+// and that what it pushes is an image with the files of the folder.
+func TestProgram(t *testing.T) {
+	p := newProject(t)
+	if version, code := p.sh("markdownview --version"); code != 0 || version == "\n" || strings.Contains(version, "devel") {
+		t.Errorf("--version: code %d, %q", code, version)
+	}
+	for _, c := range []struct {
+		command string
+		code    int
+	}{
+		{"markdownview check docs", 0},
+		{"markdownview check other", 2},
+		{"markdownview check docs --no-such-flag", 2},
+		{"markdownview pack docs --push registry.example.com", 2},
+		{"cp -r docs dead; echo '[dead](x.md)' >> dead/guide.md; markdownview check dead", 1},
+		{"markdownview check dead --allow-warnings", 0},
+		{"echo '- [A](a.md)' >> dead/SUMMARY.md; markdownview check dead --allow-warnings", 1},
+	} {
+		if out, code := p.sh(c.command); code != c.code {
+			t.Errorf("%s: want exit code %d, got %d\n%s", c.command, c.code, code, out)
+		}
+	}
+
+	first, code := p.sh("markdownview pack docs --push " + p.registry + "/team/book:v1")
+	again, _ := p.sh("touch docs/welcome.md; markdownview pack docs --push " + p.registry + "/team/book:v2")
+	if code != 0 || first != again || !regexp.MustCompile(`^`+regexp.QuoteMeta(p.registry)+`/team/book@sha256:[0-9a-f]{64}\n$`).MatchString(first) {
+		t.Fatalf("pack --push: code %d, %q, and %q for the same files", code, first, again)
+	}
+	got := map[string]string{}
+	img := p.pull(strings.TrimSpace(first))
+	walk(t, img, func(h *tar.Header, r io.Reader) {
+		content, _ := io.ReadAll(r)
+		got[h.Name] = h.FileInfo().Mode().String() + " " + string(content)
+	})
+	want := map[string]string{
+		"SUMMARY.md":      "-rw-r--r-- # Summary\n\n- [Welcome](welcome.md)\n- [Guide](guide.md)\n  - [Set up](guide/set-up.md)\n",
+		"guide.md":        "-rw-r--r-- # Guide\n\n[Set up](guide/set-up.md) your machine first.\n",
+		"guide":           "drwxr-xr-x ",
+		"guide/set-up.md": "-rw-r--r-- # Set up\n\n## Install the tools\n\nAsk in the channel of the team.\n",
+		"welcome.md":      "-rw-r--r-- # Welcome to the team\n\nBegin with the [guide](guide.md), or [install the tools](guide/set-up.md#install-the-tools).\n",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files of the image: -want +got\n%s", diff)
+	}
+}
+
+func (p project) pull(reference string) v1.Image {
+	p.Helper()
+	ref, err := name.ParseReference(reference)
+	if err != nil {
+		p.Fatal(err)
+	}
+	img, err := remote.Image(ref)
+	if err != nil {
+		p.Fatal(err)
+	}
+
+	return img
+}
+
+// sarifSchema returns the schema of SARIF 2.1.0. The module has it in a constant that is not
+// exported, and uses it only for its own types.
+func sarifSchema(t *testing.T) gojsonschema.JSONLoader {
+	t.Helper()
+	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/owenrumney/go-sarif/v3").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "pkg/report/v210/sarif/schema.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, schema, _ := strings.Cut(string(source), "`")
+
+	return gojsonschema.NewStringLoader(schema[:strings.LastIndex(schema, "`")])
+}
+
+// TestSARIF validates what check prints with the schema of SARIF.
+func TestSARIF(t *testing.T) {
+	schema := sarifSchema(t)
+	if result, err := gojsonschema.Validate(schema, gojsonschema.NewStringLoader(`{"version": "2.1.0"}`)); err != nil || result.Valid() {
+		t.Fatalf("the schema accepts a log without runs: %v", err)
+	}
+	p := newProject(t)
+	for _, change := range []string{"true", "echo '[dead](x.md) [top](welcome.md#x)' >> 'docs/guide.md'", "echo '- [A](a b.md)' >> docs/SUMMARY.md"} {
+		out, _ := p.sh(change + "; markdownview check docs --format sarif")
+		result, err := gojsonschema.Validate(schema, gojsonschema.NewStringLoader(out))
+		if err != nil || !result.Valid() {
+			t.Errorf("%s: %v, %v\n%s", change, err, result.Errors(), out)
+		}
+		if change != "true" && !strings.Contains(out, `"uri": "docs/`) {
+			t.Errorf("%s: no result has a file:\n%s", change, out)
+		}
+	}
+}
+
+// run runs the commands of an example, without those that install the program.
+func (p project) run(commands []string, env ...string) string {
+	p.Helper()
+	script := ""
+	for _, c := range commands {
+		if !strings.HasPrefix(c, "go install ") {
+			script += c + "\n"
+		}
+	}
+	out, code := p.sh(script, env...)
+	if code != 0 {
+		p.Errorf("exit code %d:\n%s\n%s", code, script, out)
+	}
+
+	return out
+}
+
+func read(t *testing.T, file string, into any) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(raw, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWorkflows runs the commands of the examples for GitHub and GitLab. Their actions, and
+// the installation of a release, need the network.
+func TestWorkflows(t *testing.T) {
+	t.Run("GitHub", func(t *testing.T) {
+		var workflow struct {
+			Jobs map[string]struct {
+				Steps []struct{ Run string }
+			}
+		}
+		read(t, "../example/authors/ci/github.yaml", &workflow)
+		p := newProject(t)
+		for _, job := range []string{"check", "push"} {
+			var commands []string
+			for _, step := range workflow.Jobs[job].Steps {
+				if step.Run != "" {
+					commands = append(commands, step.Run)
+				}
+			}
+			out := p.run(commands, "IMAGE="+p.registry+"/team/book:main", "GITHUB_STEP_SUMMARY="+filepath.Join(p.dir, "summary"))
+			if job == "push" {
+				p.pull(strings.TrimSpace(out))
+			}
+		}
+	})
+	t.Run("GitLab", func(t *testing.T) {
+		var pipeline map[string]struct{ Script []string }
+		read(t, "../example/authors/ci/gitlab.yaml", &pipeline)
+		p := newProject(t)
+		for _, job := range []string{"check", "push"} {
+			out := p.run(pipeline[job].Script, "CI_REGISTRY="+p.registry, "CI_REGISTRY_IMAGE="+p.registry+"/team", "CI_REGISTRY_USER=me", "CI_REGISTRY_PASSWORD=secret")
+			if job == "push" {
+				p.pull(strings.TrimSpace(out))
+			}
+		}
+	})
+}
