@@ -28,7 +28,7 @@ const (
 // A rollout adds pods before it removes others, so if mdBook cannot build a book, the old
 // pods keep serving. It adds all pods at once: one at a time, the rollout would take longer.
 func deployment(v view.View, o request.Observed, book corev1.Volume) *appsv1.Deployment {
-	return &appsv1.Deployment{
+	d := &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: files.Metadata(v, v.ViewerName(), nil),
 		Spec: appsv1.DeploymentSpec{
@@ -48,6 +48,9 @@ func deployment(v view.View, o request.Observed, book corev1.Volume) *appsv1.Dep
 			},
 		},
 	}
+	addTheme(v, &d.Spec.Template)
+
+	return d
 }
 
 // replicas returns the replicas of an XR, or nil if an autoscaler sets the number: otherwise

@@ -78,7 +78,7 @@ func validateGuarded(at *field.Path, keeps func(path []string) bool) field.Error
 	var errs field.ErrorList
 	for _, path := range guarded() {
 		if !keeps(path) {
-			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
+			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "remove it: a template cannot change this field"))
 		}
 	}
 

@@ -53,9 +53,9 @@ func validateHost(v view.View) field.ErrorList {
 		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), report.Short(v.Metadata.Name), "gives an invalid host name: "+
 			report.Short(v.Expand(pattern))+" is an IP address, or has more than 253 characters, or more than 63 between two dots: choose another name")}
 	case !isHost(host):
-		return field.ErrorList{field.Invalid(at, report.Short(host), `must be a host name such as "handbook.example.com"`)}
+		return field.ErrorList{field.Invalid(at, report.Short(host), `write a host name such as handbook.example.com`)}
 	case !public || !slices.ContainsFunc(v.Input.AllowedHosts, func(pattern string) bool { return allowsHost(v, pattern) }):
-		return field.ErrorList{field.Forbidden(at, "is not allowed here: "+report.Choice("a host", v.Input.AllowedHosts))}
+		return field.ErrorList{field.Forbidden(at, report.Choice("a host", v.Input.AllowedHosts))}
 	default:
 		return nil
 	}

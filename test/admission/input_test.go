@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,10 @@ func TestInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	const overlap = `route.parentRefs: Invalid value: two entries name the same Gateway: remove one, or give both a sectionName of their own`
+	themeFiles := []string{
+		"ayu-highlight.css", "book.js", "clipboard.min.js", "css/chrome.css", "css/general.css", "css/print.css", "css/variables.css", "favicon.svg", "fonts/fonts.css",
+		"head.hbs", "header.hbs", "highlight.css", "highlight.js", "index.hbs", "redirect.hbs", "toc.html.hbs", "toc.js.hbs", "tomorrow-night.css",
+	}
 	cases := map[string]struct {
 		reason, input string
 		want          []string
@@ -60,6 +65,14 @@ func TestInput(t *testing.T) {
 		"Port": {
 			reason: "A port is at most 65535.", input: `route: {host: a.b, parentRefs: [{name: a, port: 65536}]}`,
 			want: []string{`route.parentRefs[0].port: Invalid value: 65536: route.parentRefs[0].port in body should be less than or equal to 65535`},
+		},
+		"Theme": {
+			reason: "mdBook reads certain files.", input: `theme: {css/custom.css: "", head.hbs: ""}`,
+			want: []string{`theme: Invalid value: mdBook reads no text file with this name from a theme`},
+		},
+		"AllOfTheme": {
+			reason: "All files that mdBook reads.",
+			input:  "theme: {" + strings.Join(themeFiles, `: "", `) + `: ""}`,
 		},
 	}
 	for name, tc := range cases {

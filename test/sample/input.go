@@ -43,6 +43,7 @@ func (s *Source) Input() map[string]any {
 	set("allowedImages", []any{"docker.io/*/*", "ghcr.io/o/mdbook", "registry.example.com/*/*/*", "*/mdbook", "localhost/mdbook:*"})
 	in["allowedBookImages"] = []any{"registry.example.com/team/book"}
 	set("metadata", map[string]any{"name": "input"})
+	set("theme", Pick(s, map[string]any{"head.hbs": "<meta name=\"$(X)\" content=\"{{ title }}\">\n"}, map[string]any{"css/print.css": "", "favicon.svg": "<svg>一\x01</svg>", "fonts/fonts.css": "\n a\t\r\n"}, map[string]any{}))
 
 	return in
 }
