@@ -312,7 +312,7 @@ func TestOthers(t *testing.T) {
 
 	req.Desired.Resources["service"] = viewtest.Resource(t, `{kind: Ingress}`)
 	rsp = run(t, req)
-	want := `cannot compose MarkdownView "sample": desired.resources[service]: Forbidden: another function of the pipeline desires another resource with this name: rename it there`
+	want := `cannot compose MarkdownView "sample": desired.resources[service]: Forbidden: rename it in the other function of the pipeline, which desires a different resource with this name`
 	if len(rsp.GetResults()) != 1 || rsp.GetResults()[0].GetMessage() != want || rsp.GetResults()[0].GetReason() != "PipelineConflict" {
 		t.Errorf("Two resources cannot have the same name: want %q, got %v", want, rsp.GetResults())
 	}

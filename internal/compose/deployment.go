@@ -43,7 +43,7 @@ func deployment(v view.View, o request.Observed, book corev1.Volume) *appsv1.Dep
 			},
 			Selector: &metav1.LabelSelector{MatchLabels: v.Selector()},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: v.Selector()},
+				ObjectMeta: podMetadata(v, o),
 				Spec:       podSpec(v, o, book),
 			},
 		},
@@ -79,7 +79,7 @@ func minReadySeconds(v view.View) int32 {
 	return 0
 }
 
-// listenAddress returns the address at which mdBook listens. By default it is IPv6 if
+// listenAddress returns the address at which mdBook or nginx listens. By default it is IPv6 if
 // the Service has an IPv6 address. While there is no Service, it is the address of the
 // existing pods, or IPv4, which every kernel has.
 func listenAddress(v view.View, o request.Observed) string {

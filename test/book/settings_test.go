@@ -96,35 +96,56 @@ func (m mdbook) page(t *testing.T, settings map[string]any, page ...string) stri
 // compose returns the pod that the function composes for a spec and an Input.
 func compose(t *testing.T, spec, input map[string]any) corev1.PodSpec {
 	t.Helper()
-	object := func(m map[string]any) *structpb.Struct {
-		s, err := structpb.NewStruct(m)
-		if err != nil {
-			t.Fatal(err)
-		}
 
-		return s
-	}
-	req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: object(map[string]any{
+	return composed[appsv1.Deployment](t, respond(t, request(t, "sample", spec, input)), "deployment").Spec.Template.Spec
+}
+
+// request returns a request for a MarkdownView in the namespace default.
+func request(t *testing.T, name string, spec, input map[string]any) *fnv1.RunFunctionRequest {
+	t.Helper()
+	req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: object(t, map[string]any{
 		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1", "kind": "MarkdownView",
-		"metadata": map[string]any{"name": "sample", "namespace": "default"}, "spec": spec,
+		"metadata": map[string]any{"name": name, "namespace": "default"}, "spec": spec,
 	})}}}
 	if input != nil {
-		req.Input = object(input)
+		req.Input = object(t, input)
 	}
+
+	return req
+}
+
+func object(t *testing.T, m map[string]any) *structpb.Struct {
+	t.Helper()
+	s, err := structpb.NewStruct(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return s
+}
+
+func respond(t *testing.T, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
+	t.Helper()
 	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &appsv1.Deployment{}
-	composed := rsp.GetDesired().GetResources()["deployment"].GetResource()
-	if composed == nil {
-		t.Fatalf("want a composed Deployment, got results %v", rsp.GetResults())
+
+	return rsp
+}
+
+// composed returns the composed resource with a key.
+func composed[T any](t *testing.T, rsp *fnv1.RunFunctionResponse, key string) *T {
+	t.Helper()
+	into, resource := new(T), rsp.GetDesired().GetResources()[key].GetResource()
+	if resource == nil {
+		t.Fatalf("want a composed %s, got results %v", key, rsp.GetResults())
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(composed.AsMap(), d); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.AsMap(), into); err != nil {
 		t.Fatal(err)
 	}
 
-	return d.Spec.Template.Spec
+	return into
 }
 
 // environment returns the environment variables of a container as the kubelet sets

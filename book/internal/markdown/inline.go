@@ -317,7 +317,13 @@ func (i *inline) nest(b bracket) {
 func (i *inline) define(at, bracket int, label string) int {
 	i.defines = -1
 	end := min(i.end, i.scanner.end(at))
-	line := strings.Trim(i.text[at:end], " \t\r")
+	if !i.spend(end - at) {
+		return 0
+	}
+	for end > at && i.text[end-1] <= ' ' {
+		end--
+	}
+	line := strings.TrimLeft(i.text[at:end], " \t\r")
 	target, title := line, ""
 	if stop := strings.IndexAny(line, " \t"); stop >= 0 {
 		target, title = line[:stop], strings.TrimLeft(line[stop:], " \t")

@@ -53,7 +53,7 @@ func Scan(text string) iter.Seq[Reference] {
 		if strings.Count(text, "\r") != strings.Count(text, "\r\n") {
 			return // Some lines end with a carriage return alone.
 		}
-		s := &scanner{text: text, yield: yield, from: -1, fresh: true, lookahead: 8*len(text) + 1<<10}
+		s := &scanner{text: text, yield: yield, from: -1, fresh: true, lookahead: lookahead(text)}
 		at := 0
 		for n, _ := FrontMatter(text); n > 0; n-- {
 			at = s.end(at) + 1
@@ -64,6 +64,9 @@ func Scan(text string) iter.Seq[Reference] {
 		s.flush(true)
 	}
 }
+
+// lookahead returns how many bytes of a text may be read in advance.
+func lookahead(text string) int { return 8*len(text) + 1<<10 }
 
 // A scanner holds the state between two lines.
 type scanner struct {

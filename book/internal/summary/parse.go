@@ -139,6 +139,9 @@ func opening(line []byte) (columns, markers int) {
 // checkBlocks parses the blocks alone. It returns an error if paragraphs have so much
 // markup that looking for its ends would be expensive.
 func checkBlocks(source []byte) (line int, err error) {
+	if countMarkup(source)*len(source) <= maxLookahead {
+		return 0, nil // Whatever its paragraphs are.
+	}
 	lookahead, most, at := 0, 0, 0
 	_ = ast.Walk(blocks.Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n.Type() != ast.TypeBlock || n.IsRaw() || n.Lines().Len() == 0 {
