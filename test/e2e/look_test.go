@@ -20,7 +20,7 @@ func Look(k *kit) {
 	theme := func(banner string) string {
 		return k.composition("branded", kind, ours(map[string]any{"theme": map[string]any{
 			"header.hbs":  `<div class="banner">` + banner + `</div>`,
-			"head.hbs":    `<style>.banner { position: relative; top: var(--menu-bar-height); background: #00539f; color: white; padding: 8px 16px } html.light { --sidebar-bg: #e6eef6; --links: #00539f }</style>`,
+			"head.hbs":    `<style>.banner { position: relative; top: var(--menu-bar-height); z-index: 102; background: #00539f; color: white; padding: 8px 16px } html.light { --sidebar-bg: #e6eef6; --links: #00539f }</style>`,
 			"favicon.svg": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#00539f"/></svg>`,
 		}}))
 	}
