@@ -41,7 +41,7 @@ NODE_PARTS := containerd containerd-shim-runc-v2 coredns kubelet kube-proxy kube
 CONTROL_PLANE := $(addprefix $(BIN)/,crossplane cyclonedx-gomod regctl release kubectl $(if $(E2E_KUBECONFIG),,$(notdir $(CORE)) etcd kube-apiserver kube-controller-manager \
 	$(if $(filter real,$(NODE)),$(NODE_PARTS)))) \
 	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
-E2E_TOOLS := $(addprefix $(BIN)/,function-auto-ready kube-state-metrics $(if $(filter real,$(NODE)),chromium-trixie prometheus-trixie))
+E2E_TOOLS := $(addprefix $(BIN)/,function-auto-ready kube-state-metrics $(if $(filter real,$(NODE)),chromium-trixie images prometheus-trixie))
 
 # The test Upgrade goes back to the function of this commit.
 PREVIOUS ?= HEAD^
@@ -411,6 +411,11 @@ $(BIN)/mdbook-trixie:
 # The fonts are for pages in Latin and Japanese script.
 $(BIN)/chromium-trixie:
 	@$(STEP) $(@F) test/debian.sh trixie chromium fonts-dejavu-core fonts-vlgothic
+
+# The images of example/search and example/diagrams.
+$(BIN)/images: example/images.sh $(wildcard example/*/package-lock.json)
+	@$(STEP) $(@F) example/images.sh $@
+	@touch $@
 
 $(BIN)/prometheus-trixie:
 	@$(STEP) $(@F) test/debian.sh trixie prometheus
