@@ -1,6 +1,7 @@
 package book
 
 import (
+	"bytes"
 	"net/url"
 	"path"
 	"strings"
@@ -51,28 +52,31 @@ func (l *linkChecker) warnLinks(chapter string) {
 // the text. defined are the targets of dead definitions by label. It returns those that
 // the chapter has.
 func (l *linkChecker) warnTargets(chapter string, defined map[string]string) (dead map[string]string) {
-	seen := map[string]bool{}
+	seen, definitions := map[string]bool{}, 0
 	for r := range scan(l.Markdowns[chapter]) {
 		target := r.target
 		switch {
-		case r.kind == heading, r.kind == use && defined == nil, r.kind == definition && (defined != nil || len(seen) == maxDefinitions):
+		case r.kind == heading, r.kind == use && defined == nil, r.kind == definition && (defined != nil || definitions == maxDefinitions):
 			continue
 		case r.kind == use:
 			target = defined[normalizeLabel(r.label)]
+		case r.kind == definition:
+			definitions++
+			label := normalizeLabel(r.label)
+			if seen[label] {
+				continue // The first one counts.
+			}
+			seen[label] = true
 		}
 		format, argument := l.dead(chapter, target)
 		switch {
 		case l.work < 0:
 			return dead
-		case r.kind == definition:
-			label := normalizeLabel(r.label)
-			if format != "" && !seen[label] {
-				if dead == nil {
-					dead = map[string]string{}
-				}
-				dead[label] = target
+		case r.kind == definition && format != "":
+			if dead == nil {
+				dead = map[string]string{}
 			}
-			seen[label] = true
+			dead[normalizeLabel(r.label)] = target
 		case format != "":
 			l.warnAt(chapter, r.offset, format, unescape(target), argument)
 		}
@@ -82,6 +86,10 @@ func (l *linkChecker) warnTargets(chapter string, defined map[string]string) (de
 }
 
 func normalizeLabel(label string) string {
+	if !strings.ContainsAny(label, space) {
+		return strings.ToLower(label)
+	}
+
 	return strings.ToLower(strings.Join(strings.Fields(label), " "))
 }
 
@@ -126,19 +134,32 @@ func (l *linkChecker) resolve(chapter, target string) {
 	if i := strings.IndexAny(target, "#?"); i >= 0 {
 		target = target[:i]
 	}
-	if strings.IndexByte(target, '%') >= 0 {
+	if strings.IndexByte(target, '%') >= 0 && l.spend(64) {
 		if decoded, err := url.PathUnescape(target); err == nil {
 			target = decoded
 		}
 	}
-	l.path = l.path[:0]
-	switch folder := chapter[:strings.LastIndexByte(chapter, '/')+1]; {
-	case target[0] == '/':
-		l.path = append(l.path, path.Clean(target)[1:]...)
-	case target[0] == '.' || strings.Contains(target, "/.") || strings.Contains(target, "//") || strings.HasSuffix(target, "/"):
-		l.path = append(l.path, path.Join("/", folder, target)[1:]...)
+	folder := chapter[:strings.LastIndexByte(chapter, '/')+1]
+	if l.path = l.path[:0]; target[0] != '.' && strings.IndexByte(target, '/') < 0 {
+		l.path = append(append(l.path, folder...), target...)
+		return
+	}
+	for first, rest, _ := strings.Cut(target, "/"); first == "." || first == ".."; first, rest, _ = strings.Cut(target, "/") {
+		if target = strings.TrimLeft(rest, "/"); first == ".." {
+			folder = folder[:strings.LastIndexByte(strings.TrimSuffix(folder, "/"), '/')+1]
+		}
+	}
+	switch {
+	case strings.HasPrefix(target, "/"), strings.Contains(target, "/."), strings.Contains(target, "//"):
+		if strings.HasPrefix(target, "/") {
+			folder = ""
+		}
+		if l.spend(64) {
+			l.path = append(l.path, path.Join("/", folder, target)[1:]...)
+		}
 	default:
 		l.path = append(append(l.path, folder...), target...)
+		l.path = bytes.TrimSuffix(l.path, []byte("/"))
 	}
 }
 

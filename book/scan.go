@@ -239,7 +239,7 @@ func (s *scanner) add(at, end int) {
 
 // flush scans the text of the paragraph. last means that the paragraph certainly ends.
 func (s *scanner) flush(last bool) {
-	if s.from >= 0 && !s.unsure && !s.done {
+	if s.from >= 0 && !s.unsure && !s.done && ordinary(s.text[s.from:s.to]) < s.to-s.from {
 		(&inline{scanner: s, at: s.from, end: s.to, last: last}).scan()
 	}
 	if s.from >= 0 {
