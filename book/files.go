@@ -4,10 +4,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/summary"
 )
 
 // summaryName is the file that lists the chapters.
-const summaryName = "SUMMARY.md"
+const summaryName = summary.Name
 
 // Files are the files of a book, by their path relative to the folder of SUMMARY.md.
 type Files struct {
