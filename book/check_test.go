@@ -143,8 +143,9 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// TestLargestSummary checks a SUMMARY.md like the largest one that we know, that of
-// HackTricks: 1,150 chapters in 113 KiB, 6 lists deep. A book has at most 1,000 files.
+// TestLargestSummary checks a SUMMARY.md like the largest one that we know, src/SUMMARY.md of
+// https://github.com/HackTricks-wiki/hacktricks: 1,150 chapters in 113 KiB, 6 lists deep. A book
+// has at most 1,000 files.
 func TestLargestSummary(t *testing.T) {
 	files := Files{Markdowns: map[string]string{}}
 	var summary strings.Builder

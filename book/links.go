@@ -1,9 +1,11 @@
 package book
 
 import (
+	"bytes"
 	"math"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/crossplane-contrib/function-markdownview/book/internal/markdown"
@@ -11,8 +13,12 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/book/internal/summary"
 )
 
-// maxDefinitions is how many definitions of a chapter are checked.
+// maxDefinitions is how many definitions of a chapter are checked, and how many of their uses.
 const maxDefinitions = 1000
+
+// maxTarget is the length in bytes of the longest target that is checked. With a fragment, it
+// can be longer than a path.
+const maxTarget = 4 * maxPath
 
 // A linkChecker finds links, images and includes of chapters that lead nowhere.
 type linkChecker struct {
@@ -23,13 +29,18 @@ type linkChecker struct {
 	work     int             // How many bytes of names and links may still be read.
 	report   *report
 
-	path, page []byte // Scratch space.
+	// Scratch space. defined has the definitions of a chapter by label; the target of those
+	// that lead somewhere is empty.
+	path, page []byte
+	defined    map[string]deadLink
+	uses       []markdown.Reference
+	found      []deadLink
 }
 
 // warnChapters reports links, images and includes of chapters that lead nowhere, front
 // matter, and files that no page shows.
 func warnChapters(x *index, out *output, chapters []summary.Chapter, lost map[string]bool, r *report) {
-	l := &linkChecker{index: x, output: out, included: map[string]bool{}, work: 1 << 20, report: r}
+	l := &linkChecker{index: x, output: out, included: map[string]bool{}, defined: map[string]deadLink{}, work: 1 << 20, report: r}
 	for _, text := range x.Markdowns {
 		l.work += 4 * len(text)
 	}
@@ -75,6 +86,7 @@ func (s *Site) Chapter(chapter, target string) string {
 	case target[0] == '#', target[0] == '?':
 		return chapter
 	}
+	s.links.work = math.MaxInt
 	s.links.resolve(chapter, target)
 	if !s.links.leads() {
 		return ""
@@ -83,7 +95,8 @@ func (s *Site) Chapter(chapter, target string) string {
 	return s.links.pages[string(s.links.page)]
 }
 
-// warnLinks reports the links and images of a chapter that lead nowhere.
+// warnLinks reports the links and images of a chapter that lead nowhere, in the order of the
+// text. A use of a definition may precede it, so uses are checked last.
 func (l *linkChecker) warnLinks(chapter string) {
 	if !markdown.AnyTarget(l.Markdowns[chapter], func(target string) bool {
 		_, isDead := l.dead(chapter, target)
@@ -91,48 +104,50 @@ func (l *linkChecker) warnLinks(chapter string) {
 	}) {
 		return
 	}
-	before := l.report.warnings
-	if dead := l.warnTargets(chapter, nil); len(dead) > 0 {
-		l.report.warnings = before
-		l.warnTargets(chapter, dead)
-	}
-}
-
-// warnTargets reports the links and images of a chapter that lead nowhere, in the order of
-// the text. defined are the targets of dead definitions by label. It returns those that
-// the chapter has.
-func (l *linkChecker) warnTargets(chapter string, defined map[string]string) (dead map[string]string) {
-	seen := map[string]bool{}
+	clear(l.defined)
+	l.uses, l.found = l.uses[:0], l.found[:0]
+	definitions, links := 0, 0
 	for r := range markdown.Scan(l.Markdowns[chapter]) {
-		target := r.Target
-		switch {
-		case r.Kind == markdown.Heading, r.Kind == markdown.Use && defined == nil, r.Kind == markdown.Definition && (defined != nil || len(seen) == maxDefinitions):
-			continue
-		case r.Kind == markdown.Use:
-			target = defined[normalizeLabel(r.Label)]
+		if l.work < 0 {
+			break
 		}
-		d, isDead := l.dead(chapter, target)
 		switch {
-		case l.work < 0:
-			return dead
-		case r.Kind == markdown.Definition:
-			label := normalizeLabel(r.Label)
-			if isDead && !seen[label] {
-				if dead == nil {
-					dead = map[string]string{}
-				}
-				dead[label] = target
+		case r.Kind == markdown.Use && len(l.uses) < maxDefinitions:
+			l.uses = append(l.uses, r)
+		case r.Kind == markdown.Definition && definitions < maxDefinitions:
+			definitions++
+			if _, before := l.defined[normalizeLabel(r.Label)]; !before { // The first one counts.
+				l.defined[normalizeLabel(r.Label)], _ = l.dead(chapter, r.Target)
 			}
-			seen[label] = true
-		case isDead:
-			l.report.warnings.Add(func() Problem { return d.problem(chapter, l.line(chapter, r.Offset)) })
+		case r.Kind == markdown.Link, r.Kind == markdown.Attribute:
+			d, isDead := l.dead(chapter, r.Target)
+			if !isDead {
+				continue
+			}
+			if links++; links <= problem.Most {
+				d.offset = r.Offset
+				l.found = append(l.found, d)
+			}
 		}
 	}
-
-	return dead
+	for _, use := range l.uses {
+		if d := l.defined[normalizeLabel(use.Label)]; d.target != "" {
+			d.offset = use.Offset
+			l.found = append(l.found, d)
+		}
+	}
+	slices.SortStableFunc(l.found, func(a, b deadLink) int { return a.offset - b.offset })
+	for _, d := range l.found {
+		l.report.warnings.Add(func() Problem { return d.problem(chapter, l.line(chapter, d.offset)) })
+	}
+	l.report.warnings.More += max(0, links-problem.Most)
 }
 
 func normalizeLabel(label string) string {
+	if !strings.ContainsAny(label, " \t\r\n") {
+		return strings.ToLower(label)
+	}
+
 	return strings.ToLower(strings.Join(strings.Fields(label), " "))
 }
 
@@ -145,6 +160,7 @@ func (l *linkChecker) spend(n int) bool {
 
 // A deadLink is a link that leads nowhere.
 type deadLink struct {
+	offset   int // In the chapter.
 	target   string
 	path     string // What the target leads to.
 	page     string // The page of a chapter that has another name, such as that of README.md.
@@ -165,7 +181,7 @@ func (d deadLink) problem(chapter string, line int) Problem {
 
 // dead returns whether a link of a chapter leads nowhere, and why.
 func (l *linkChecker) dead(chapter, target string) (deadLink, bool) {
-	if !l.spend(64 + len(chapter) + len(target)) {
+	if len(target) > maxTarget || !l.spend(64+len(chapter)+len(target)) {
 		return deadLink{}, false
 	}
 	if strings.ContainsAny(target, `\&`) {
@@ -194,19 +210,32 @@ func (l *linkChecker) resolve(chapter, target string) {
 	if i := strings.IndexAny(target, "#?"); i >= 0 {
 		target = target[:i]
 	}
-	if strings.IndexByte(target, '%') >= 0 {
+	if strings.IndexByte(target, '%') >= 0 && l.spend(64) {
 		if decoded, err := url.PathUnescape(target); err == nil {
 			target = decoded
 		}
 	}
-	l.path = l.path[:0]
-	switch folder := chapter[:strings.LastIndexByte(chapter, '/')+1]; {
-	case target[0] == '/':
-		l.path = append(l.path, path.Clean(target)[1:]...)
-	case target[0] == '.' || strings.Contains(target, "/.") || strings.Contains(target, "//") || strings.HasSuffix(target, "/"):
-		l.path = append(l.path, path.Join("/", folder, target)[1:]...)
+	folder := chapter[:strings.LastIndexByte(chapter, '/')+1]
+	if l.path = l.path[:0]; target[0] != '.' && strings.IndexByte(target, '/') < 0 {
+		l.path = append(append(l.path, folder...), target...)
+		return
+	}
+	for first, rest, _ := strings.Cut(target, "/"); first == "." || first == ".."; first, rest, _ = strings.Cut(target, "/") {
+		if target = strings.TrimLeft(rest, "/"); first == ".." {
+			folder = folder[:strings.LastIndexByte(strings.TrimSuffix(folder, "/"), '/')+1]
+		}
+	}
+	switch {
+	case strings.HasPrefix(target, "/"), strings.Contains(target, "/."), strings.Contains(target, "//"):
+		if strings.HasPrefix(target, "/") {
+			folder = ""
+		}
+		if l.spend(64) {
+			l.path = append(l.path, path.Join("/", folder, target)[1:]...)
+		}
 	default:
 		l.path = append(append(l.path, folder...), target...)
+		l.path = bytes.TrimSuffix(l.path, []byte("/"))
 	}
 }
 

@@ -85,3 +85,30 @@ func definitions(n int) string {
 
 	return out.String()
 }
+
+// TestOrderOfDeadLinks checks that dead links come in the order of the text, also if a
+// definition follows its use, and that all of them are counted.
+func TestOrderOfDeadLinks(t *testing.T) {
+	text := "[a]\n\n" + strings.Repeat("[b](b.md)\n", 30) + "\n[a]\n\n[a]: a.md\n[A]: chapter.md\n"
+	_, warnings := Check(Files{Markdowns: map[string]string{summaryName: "- [C](chapter.md)", "chapter.md": text}})
+	var lines []int
+	for _, p := range warnings.First {
+		lines = append(lines, p.Line)
+	}
+	want := []int{1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}
+	if diff := cmp.Diff(want, lines); diff != "" || warnings.More != 12 {
+		t.Errorf("want 12 more, got %d; lines: -want, +got:\n%s", warnings.More, diff)
+	}
+}
+
+// TestLongTarget checks that a target that is longer than any path is not reported: it would
+// be copied several times.
+func TestLongTarget(t *testing.T) {
+	for size, want := range map[int]int{maxTarget: 1, maxTarget + 1: 0} {
+		text := "[b](" + strings.Repeat("b", size) + ")\n"
+		_, warnings := Check(Files{Markdowns: map[string]string{summaryName: "- [C](chapter.md)", "chapter.md": text}})
+		if got := len(warnings.First); got != want {
+			t.Errorf("a target of %d bytes: want %d warnings, got %d", size, want, got)
+		}
+	}
+}

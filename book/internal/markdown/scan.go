@@ -66,7 +66,7 @@ func Scan(text string) iter.Seq[Reference] {
 }
 
 // lookahead returns how many bytes of a text may be read in advance.
-func lookahead(text string) int { return 8*len(text) + 1<<10 }
+func lookahead(text string) int { return 4*len(text) + 1<<10 }
 
 // A scanner holds the state between two lines.
 type scanner struct {
@@ -250,7 +250,7 @@ func (s *scanner) add(at, end int) {
 
 // flush scans the text of the paragraph. last means that the paragraph certainly ends.
 func (s *scanner) flush(last bool) {
-	if s.from >= 0 && !s.unsure && !s.done {
+	if s.from >= 0 && !s.unsure && !s.done && ordinary(s.text[s.from:s.to]) < s.to-s.from {
 		(&inline{scanner: s, at: s.from, end: s.to, last: last}).scan()
 	}
 	if s.from >= 0 {

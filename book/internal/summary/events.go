@@ -37,7 +37,12 @@ func (e event) starts(tag ast.NodeKind) bool { return e.kind == start && e.tag =
 // Parse needs.
 func events(source []byte, root ast.Node) []event {
 	lines := newLineIndex(source)
-	var list []event
+	nodes := 0
+	_ = ast.Walk(root, func(ast.Node, bool) (ast.WalkStatus, error) {
+		nodes++
+		return ast.WalkContinue, nil
+	})
+	list := make([]event, 0, nodes)
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		e := newEvent(n, source)
 		switch {
