@@ -22,7 +22,7 @@ func TestRevisions(t *testing.T) {
 		"example/from/image.yaml":  {xr: "from/image.yaml", composition: "production/composition.yaml"},
 		"example/platform/xr.yaml": {xr: "platform/xr.yaml", composition: "platform/composition.yaml"},
 		"example/tutorial/xr.yaml": {xr: "tutorial/xr.yaml", composition: "tutorial/composition.yaml"},
-		"example/xr.yaml with example/production/composition.yaml": {xr: "xr.yaml", composition: "production/composition.yaml"},
+		"example/production":       {xr: "xr.yaml", composition: "production/composition.yaml"},
 	} {
 		steps := child(readExample(t, files.composition), "spec")["pipeline"].([]any)
 		input, _ := steps[0].(object)["input"].(object)
