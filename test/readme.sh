@@ -44,11 +44,12 @@ export KUBECONFIG="$PWD/.run/up/kubeconfig" PATH="$PWD/.bin:$PATH"
 # another one.
 sed '/^## Install$/,$d' README.md >"$tmp/try.md"
 sed -n '/^## Install$/,$p' README.md >"$tmp/install.md"
-run "$tmp/try.md"
+run "$tmp/try.md" "s|^go install ./markdownview|go build -o .bin/markdownview ./markdownview|"
 without
 run "$tmp/install.md"
 kubectl describe markdownview markdownview-sample
-run docs/preview.md
+run docs/web-server.md 's/NAME/markdownview-sample/'
+run docs/render.md
 run docs/content.md "s|handbook/|$tmp/handbook/|g"
 run docs/serving.md
 run docs/status.md
