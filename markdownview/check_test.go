@@ -126,6 +126,12 @@ DIR/docs/guide/b.md:3: warning: the link to "../a.md#x" leads to the top of the 
 			check:  checkCommand{Paths: []string{"docs"}},
 			want:   "DIR/docs/SUMMARY.md:2: error: chapter \"b.md\" is not in spec.markdowns: add the file or remove the link (InvalidSpec)\n",
 		},
+		"ImageWithoutSummary": {
+			reason: "The function cannot generate SUMMARY.md in an image.",
+			files:  map[string]string{"docs/a.md": "", "docs/large.png": strings.Repeat("\xff", 1<<20)},
+			check:  checkCommand{Paths: []string{"docs"}},
+			want:   "DIR/docs: error: SUMMARY.md is missing: add one that lists the chapters, such as \"- [Title](file.md)\" (InvalidSpec)\n",
+		},
 		"File": {
 			reason: "Warnings have the line of the text in YAML. The ConfigMap is in another file.",
 			files:  map[string]string{"view.yaml": strings.Replace(view, "replicas: 9", "replicas: 1", 1), "more.yaml": configMap},
@@ -138,7 +144,7 @@ DIR/view.yaml:13: warning: the link to "x.md" leads nowhere: x.md is not in the 
 			reason: "Errors have the line of the field. The Composition has the policy of the platform.",
 			files:  map[string]string{"view.yaml": strings.Replace(view, "  replicas", "  viewerImage: docker.io/other/mdbook\n  replicas", 1), "more.yaml": configMap, "composition.yaml": composition},
 			check:  checkCommand{Paths: []string{"view.yaml", "more.yaml"}, policy: policy{Composition: "composition.yaml"}},
-			want: `DIR/view.yaml:6: error: spec.viewerImage: Forbidden: "docker.io/other/mdbook" is not allowed here: name an image that matches docker.io/team/* (InvalidSpec)
+			want: `DIR/view.yaml:6: error: spec.viewerImage: Forbidden: name an image that matches docker.io/team/* (InvalidSpec)
 DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (InvalidSpec)
 `,
 		},
@@ -201,6 +207,9 @@ func sameMessage(t *testing.T, message string, texts []string) {
 	t.Helper()
 	rest := message
 	for _, text := range texts {
+		if !strings.Contains(rest, text) {
+			t.Errorf("check reports %q, which the function does not", text)
+		}
 		rest = strings.Replace(rest, text, "", 1)
 	}
 	if rest != strings.Repeat("; ", max(0, len(texts)-1)) {

@@ -180,7 +180,7 @@ func TestOneFile(t *testing.T) {
 		xr          = "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Hello}}\n"
 		composition = "kind: Composition\nspec: {pipeline: [{step: book, functionRef: {name: function-markdownview}, input: {apiVersion: markdownview.fn.crossplane.io/v1beta1, kind: Input, viewerImage: A}}]}\n"
 		input       = "apiVersion: markdownview.fn.crossplane.io/v1beta1\nkind: Input\nviewerImage: A\n"
-		invalid     = `Degraded=True InvalidInput: input.viewerImage: Invalid value: "A": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`
+		invalid     = `Degraded=True InvalidInput: input.viewerImage: Invalid value: "A": write an image reference such as docker.io/peaceiris/mdbook:v0.5.0`
 	)
 	cases := map[string]struct {
 		reason, text       string

@@ -1,6 +1,9 @@
-package book
+package markdown
 
 import "strings"
+
+// space are the characters that separate the parts of a tag.
+const space = " \t\r\n"
 
 // An inline scans the text of a paragraph, or a part of it.
 type inline struct {
@@ -151,7 +154,7 @@ func (i *inline) angle(at int) int {
 		return stop
 	}
 	for stop := at + 1; stop < i.end && i.text[stop] > ' ' && i.text[stop] != '<'; stop++ {
-		if i.text[stop] == '>' && hasScheme(i.text[at+1:stop]) {
+		if i.text[stop] == '>' && HasScheme(i.text[at+1:stop]) {
 			return stop + 1
 		}
 	}
@@ -182,7 +185,7 @@ func (i *inline) tag(at int, emit bool) (int, bool) { //nolint:cyclop // The cas
 	for p < i.end && (isLetter(text[p]) || isDigit(text[p]) || text[p] == '-') {
 		p++
 	}
-	var found [4]reference // More are not emitted.
+	var found [4]Reference // More are not emitted.
 	for n := 0; ; {
 		from := p
 		p = skip(text, p, space)
@@ -203,7 +206,7 @@ func (i *inline) tag(at int, emit bool) (int, bool) { //nolint:cyclop // The cas
 		if !ok {
 			return 0, false
 		}
-		if p = stop; emit && r.target != "" && n < len(found) {
+		if p = stop; emit && r.Target != "" && n < len(found) {
 			found[n] = r
 			n++
 		}
@@ -211,7 +214,7 @@ func (i *inline) tag(at int, emit bool) (int, bool) { //nolint:cyclop // The cas
 }
 
 // attribute returns the link of an attribute, if it is one, and the end of the attribute.
-func (i *inline) attribute(at int) (r reference, end int, ok bool) {
+func (i *inline) attribute(at int) (r Reference, end int, ok bool) {
 	text := i.text[:i.end]
 	end = at
 	for end < i.end && (isLetter(text[end]) || text[end] == '_' || text[end] == ':' || end > at && (isDigit(text[end]) || text[end] == '.' || text[end] == '-')) {
@@ -220,7 +223,7 @@ func (i *inline) attribute(at int) (r reference, end int, ok bool) {
 	name := text[at:end]
 	value := skip(text, end, space)
 	if name == "" || value == i.end || text[value] != '=' {
-		return reference{}, end, name != ""
+		return Reference{}, end, name != ""
 	}
 	value = skip(text, value+1, space)
 	target, end, ok := i.value(value)
@@ -228,7 +231,7 @@ func (i *inline) attribute(at int) (r reference, end int, ok bool) {
 		target = ""
 	}
 
-	return reference{kind: attribute, offset: value + 1, target: target}, end, ok
+	return Reference{Kind: Attribute, Offset: value + 1, Target: target}, end, ok
 }
 
 // value returns the quoted value of an attribute, and the end of any value.
@@ -271,7 +274,7 @@ func (i *inline) bracket(at int) int { //nolint:cyclop // The cases of the gramm
 	case following == '(':
 		target, end, ok := i.destination(at + 2)
 		if ok {
-			i.emit(reference{kind: link, offset: b.at, target: target})
+			i.emit(Reference{Kind: Link, Offset: b.at, Target: target})
 		}
 		if ok || end < 0 {
 			i.nest(b)
@@ -284,18 +287,18 @@ func (i *inline) bracket(at int) int { //nolint:cyclop // The cases of the gramm
 			return end
 		}
 	case following == '[':
-		if end := i.find(at+2, ']'); end < i.end && end > at+2 && end-at < maxPath {
+		if end := i.find(at+2, ']'); end < i.end && end > at+2 && end-at < maxLabel {
 			if end+1 < i.end && text[end+1] == '(' {
 				return at + 1 // That may be a link of its own.
 			}
-			i.emit(reference{kind: use, offset: b.at, label: text[at+2 : end]})
+			i.emit(Reference{Kind: Use, Offset: b.at, Label: text[at+2 : end]})
 			i.nest(b)
 
 			return end + 1
 		}
 	}
-	if label != "" && len(label) < maxPath {
-		i.emit(reference{kind: use, offset: b.at, label: label})
+	if label != "" && len(label) < maxLabel {
+		i.emit(Reference{Kind: Use, Offset: b.at, Label: label})
 		i.nest(b)
 	}
 
@@ -314,7 +317,13 @@ func (i *inline) nest(b bracket) {
 func (i *inline) define(at, bracket int, label string) int {
 	i.defines = -1
 	end := min(i.end, i.scanner.end(at))
-	line := strings.Trim(i.text[at:end], " \t\r")
+	if !i.spend(end - at) {
+		return 0
+	}
+	for end > at && i.text[end-1] <= ' ' {
+		end--
+	}
+	line := strings.TrimLeft(i.text[at:end], " \t\r")
 	target, title := line, ""
 	if stop := strings.IndexAny(line, " \t"); stop >= 0 {
 		target, title = line[:stop], strings.TrimLeft(line[stop:], " \t")
@@ -325,7 +334,7 @@ func (i *inline) define(at, bracket int, label string) int {
 	case title != "" && (len(title) < 2 || strings.IndexByte(`"'(`, title[0]) < 0 || strings.IndexByte(`"')`, title[len(title)-1]) < 0):
 		return 0
 	}
-	i.emit(reference{kind: definition, offset: bracket, target: target, label: label})
+	i.emit(Reference{Kind: Definition, Offset: bracket, Target: target, Label: label})
 	i.defines = skip(i.text[:i.end], end, space)
 
 	return end
@@ -402,4 +411,12 @@ func (i *inline) close(target string, at int) (string, int, bool) { //nolint:cyc
 	default:
 		return "", 0, false
 	}
+}
+
+func skip(text string, at int, characters string) int {
+	for at < len(text) && text[at] <= ' ' && strings.IndexByte(characters, text[at]) >= 0 {
+		at++
+	}
+
+	return at
 }

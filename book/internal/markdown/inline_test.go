@@ -1,4 +1,4 @@
-package book
+package markdown
 
 import (
 	"fmt"
@@ -21,8 +21,8 @@ func TestScanLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for n, want := range []int{1, 0} {
 				links := 0
-				for r := range scan(text(n + 1)) {
-					if r.kind == link {
+				for r := range Scan(text(n + 1)) {
+					if r.Kind == Link {
 						links++
 					}
 				}

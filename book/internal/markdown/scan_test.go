@@ -1,4 +1,4 @@
-package book
+package markdown
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ import (
 // headings, each with its line.
 func found(markdown string) []string {
 	var all []string
-	names := map[kind]string{link: "link", definition: "definition", use: "use", attribute: "attribute", heading: "heading"}
-	for r := range scan(markdown) {
-		line := string(rune('1' + strings.Count(markdown[:r.offset], "\n")))
-		all = append(all, line+" "+names[r.kind]+" "+r.label+r.target)
+	names := map[Kind]string{Link: "link", Definition: "definition", Use: "use", Attribute: "attribute", Heading: "heading"}
+	for r := range Scan(markdown) {
+		line := string(rune('1' + strings.Count(markdown[:r.Offset], "\n")))
+		all = append(all, line+" "+names[r.Kind]+" "+r.Label+r.Target)
 	}
 
 	return all
@@ -126,7 +126,7 @@ var tokens = []string{
 
 // falseAlarms returns the links that scan finds in a text of some tokens, and a parser does
 // not.
-func falseAlarms(numbers []byte) (markdown string, alarms []reference) {
+func falseAlarms(numbers []byte) (markdown string, alarms []Reference) {
 	var out strings.Builder
 	for i, n := range numbers[:min(len(numbers), 100)] {
 		// Each link has a target of its own.
@@ -134,12 +134,12 @@ func falseAlarms(numbers []byte) (markdown string, alarms []reference) {
 	}
 	markdown = out.String()
 	targets := parsed(markdown)
-	for r := range scan(markdown) {
-		if r.kind != link && r.kind != attribute {
+	for r := range Scan(markdown) {
+		if r.Kind != Link && r.Kind != Attribute {
 			continue
 		}
 		if !slices.ContainsFunc(targets, func(target string) bool {
-			return target == r.target && r.kind == link || r.kind == attribute && strings.HasPrefix(target, "<") && strings.Contains(target, r.target)
+			return target == r.Target && r.Kind == Link || r.Kind == Attribute && strings.HasPrefix(target, "<") && strings.Contains(target, r.Target)
 		}) {
 			alarms = append(alarms, r)
 		}
@@ -161,7 +161,7 @@ func TestNoFalseAlarms(t *testing.T) {
 		if len(alarms) > 0 {
 			t.Errorf("a parser does not find %v in\n%s", alarms, markdown)
 		}
-		for range scan(markdown) {
+		for range Scan(markdown) {
 			links++
 		}
 	}

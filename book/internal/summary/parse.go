@@ -1,18 +1,17 @@
-package book
+package summary
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	htmlpkg "html"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/markdown"
 )
 
 // The limits of a SUMMARY.md. goldmark takes quadratic time and memory for some unusual
@@ -43,8 +42,8 @@ const markup = "[]`*_<"
 
 var (
 	blocks = parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
-	// markdown is CommonMark without extensions, as mdBook reads SUMMARY.md.
-	markdown = parser.NewParser(
+	// commonMark is CommonMark without extensions, as mdBook reads SUMMARY.md.
+	commonMark = parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
 		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
@@ -77,7 +76,7 @@ func parse(source []byte) (root ast.Node, line int, err error) {
 		return nil, line, err
 	}
 
-	return markdown.Parse(text.NewReader(source)), 0, nil
+	return commonMark.Parse(text.NewReader(source)), 0, nil
 }
 
 func countMarkup(b []byte) (n int) {
@@ -125,7 +124,7 @@ func opening(line []byte) (columns, markers int) {
 		case '>':
 			markers++
 		default:
-			width := marker(string(line[i:min(i+11, len(line))]))
+			width := markdown.Marker(string(line[i:min(i+11, len(line))]))
 			if width == 0 {
 				return columns, markers
 			}
@@ -137,28 +136,12 @@ func opening(line []byte) (columns, markers int) {
 	return columns, markers
 }
 
-// marker returns the width of the list marker at the start of a text, or 0.
-func marker(text string) int {
-	digits := 0
-	for digits < len(text) && digits < 10 && '0' <= text[digits] && text[digits] <= '9' {
-		digits++
-	}
-	if digits == len(text) || digits == 10 {
-		return 0
-	}
-	switch c := text[digits]; {
-	case digits == 0 && c != '-' && c != '+' && c != '*', digits > 0 && c != '.' && c != ')':
-		return 0
-	case digits+1 == len(text), strings.IndexByte(" \t\r\n", text[digits+1]) >= 0:
-		return digits + 1
-	default:
-		return 0
-	}
-}
-
 // checkBlocks parses the blocks alone. It returns an error if paragraphs have so much
 // markup that looking for its ends would be expensive.
 func checkBlocks(source []byte) (line int, err error) {
+	if countMarkup(source)*len(source) <= maxLookahead {
+		return 0, nil // Whatever its paragraphs are.
+	}
 	lookahead, most, at := 0, 0, 0
 	_ = ast.Walk(blocks.Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n.Type() != ast.TypeBlock || n.IsRaw() || n.Lines().Len() == 0 {
@@ -197,67 +180,4 @@ func newLineIndex(source []byte) lineIndex {
 func (ends lineIndex) line(offset int) int {
 	i, _ := slices.BinarySearch(ends, offset)
 	return i + 1
-}
-
-var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]*);`)
-
-// unescape resolves backslashes and character references, which a parser leaves to its
-// renderer.
-func unescape(raw string) string {
-	if !strings.ContainsAny(raw, `\&`) {
-		return raw
-	}
-	var out strings.Builder
-	for i := 0; i < len(raw); i++ {
-		switch {
-		case raw[i] == '\\' && i+1 < len(raw) && util.IsPunct(raw[i+1]):
-			i++
-			out.WriteByte(raw[i])
-		case raw[i] == '&':
-			reference := entity.FindString(raw[i:min(len(raw), i+40)])
-			resolved := htmlpkg.UnescapeString(reference)
-			if reference == "" || len(resolved) > 1 && strings.HasSuffix(resolved, ";") {
-				reference, resolved = "&", "&" // Such as &ampx;, of which HTML reads &amp.
-			}
-			out.WriteString(resolved)
-			i += len(reference) - 1
-		default:
-			out.WriteByte(raw[i])
-		}
-	}
-
-	return out.String()
-}
-
-// maxFrontMatter is how many bytes are searched for the end of front matter.
-const maxFrontMatter = 4096
-
-// frontMatter returns the number of lines of the front matter at the start of a text, and
-// its title. It returns 0 if there is none. mdBook does not support front matter.
-func frontMatter(text string) (lines int, title string) {
-	if !strings.HasPrefix(text, "---") {
-		return 0, ""
-	}
-	keys := false
-	for line := range strings.Lines(text[:min(len(text), maxFrontMatter)]) {
-		lines++
-		trimmed := strings.TrimSpace(line)
-		key, value, found := strings.Cut(trimmed, ":")
-		switch {
-		case lines == 1 && trimmed != "---":
-			return 0, ""
-		case lines > 1 && keys && (trimmed == "---" || trimmed == "..."):
-			return lines, title
-		case lines == 1, trimmed == "", trimmed[0] == '#', trimmed[0] == '-', line[0] == ' ', line[0] == '\t':
-		case !found || strings.ContainsAny(key, " []()*`"):
-			return 0, ""
-		default:
-			keys = true
-			if key == "title" {
-				title = strings.Trim(strings.TrimSpace(value), `"'`)
-			}
-		}
-	}
-
-	return 0, ""
 }

@@ -1,4 +1,4 @@
-package book
+package problem
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 
 func TestProblems(t *testing.T) {
 	var p Problems
-	p.addf("", 0, "file %q", "a")
-	p.addf("a.md", 0, "whole")
-	p.addf("a\nb.md", 3, "link \"%s\" and %d", "c\td\"", 4)
-	p.addf("a.md", 1, "%s", strings.Repeat("字", 100))
+	p.Addf("", 0, "file %q", "a")
+	p.Addf("a.md", 0, "whole")
+	p.Addf("a\nb.md", 3, "link \"%s\" and %d", "c\td\"", 4)
+	p.Addf("a.md", 1, "%s", strings.Repeat("字", 100))
 	for i := range 20 {
-		p.addf("", 0, "%s", fmt.Sprint(i))
+		p.Addf("", 0, "%s", fmt.Sprint(i))
 	}
 	want := []string{`file "a"`, "a.md: whole", `a\nb.md line 3: link "c\td"" and 4`, "a.md line 1: " + strings.Repeat("字", 66) + "…"}
 	for i := range 16 {

@@ -1,26 +1,32 @@
-package book
+// Package markdown reads chapters: the places that refer to files, and the title. It does
+// not parse them.
+package markdown
 
 import (
 	"iter"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// A reference is a place in a chapter that refers to a file, or a heading.
-type reference struct {
-	kind   kind
-	offset int    // In bytes.
-	target string // As written. For a heading, its text with its markup.
-	label  string // Of a definition or a use.
+// A Reference is a place in a chapter that refers to a file, or a heading.
+type Reference struct {
+	Kind   Kind
+	Offset int    // In bytes.
+	Target string // As written. For a heading, its text with its markup.
+	Label  string // Of a definition or a use.
 }
 
-type kind int
+// A Kind is the kind of a reference.
+type Kind int
 
+// The kinds of references.
 const (
-	link       kind = iota // [text](target), or an image.
-	definition             // [label]: target
-	use                    // [label], [text][label]
-	attribute              // <a href="target">, <img src="target">
-	heading                // # target
+	Link       Kind = iota // [text](target), or an image.
+	Definition             // [label]: target
+	Use                    // [label], [text][label]
+	Attribute              // <a href="target">, <img src="target">
+	Heading                // # target
 )
 
 const (
@@ -32,22 +38,24 @@ const (
 	maxBrackets = 32
 	// maxRule is the length in bytes of the longest thematic break.
 	maxRule = 1024
+	// maxLabel is the length in bytes of the longest label.
+	maxLabel = 1024
 	// maxParentheses is how many parentheses can be open in a target.
 	maxParentheses = 3
 )
 
-// scan returns the references of a chapter, in one pass. It is not a parser: it yields
+// Scan returns the references of a chapter, in one pass. It is not a parser: it yields
 // what any reading of the text agrees on, and omits what only a parser can decide. The
 // rest of a paragraph is omitted if a code span may be open, and the rest of a text if a
 // code block or a comment may be.
-func scan(text string) iter.Seq[reference] {
-	return func(yield func(reference) bool) {
+func Scan(text string) iter.Seq[Reference] {
+	return func(yield func(Reference) bool) {
 		if strings.Count(text, "\r") != strings.Count(text, "\r\n") {
 			return // Some lines end with a carriage return alone.
 		}
-		s := &scanner{text: text, yield: yield, from: -1, fresh: true, lookahead: 8*len(text) + 1<<10}
+		s := &scanner{text: text, yield: yield, from: -1, fresh: true, lookahead: lookahead(text)}
 		at := 0
-		for n, _ := frontMatter(text); n > 0; n-- {
+		for n, _ := FrontMatter(text); n > 0; n-- {
 			at = s.end(at) + 1
 		}
 		for at < len(text) && !s.done {
@@ -57,10 +65,13 @@ func scan(text string) iter.Seq[reference] {
 	}
 }
 
+// lookahead returns how many bytes of a text may be read in advance.
+func lookahead(text string) int { return 8*len(text) + 1<<10 }
+
 // A scanner holds the state between two lines.
 type scanner struct {
 	text      string
-	yield     func(reference) bool
+	yield     func(Reference) bool
 	done      bool
 	lookahead int // How many bytes may still be read in advance.
 
@@ -78,7 +89,7 @@ type scanner struct {
 	fresh    bool
 }
 
-func (s *scanner) emit(r reference) {
+func (s *scanner) emit(r Reference) {
 	if !s.done && !s.yield(r) {
 		s.done = true
 	}
@@ -185,7 +196,7 @@ func (s *scanner) block(at, end, column int, left bool) int { //nolint:cyclop //
 		if next := s.rule(line); next >= 0 {
 			return next
 		}
-		if width := marker(line); width > 0 {
+		if width := Marker(line); width > 0 {
 			return s.item(at, end, column, width, left)
 		}
 		s.delimit(line)
@@ -260,7 +271,7 @@ func (s *scanner) heading(at, end, level int) int {
 		if bare := strings.TrimRight(title, "#"); bare == "" || strings.HasSuffix(bare, " ") || strings.HasSuffix(bare, "\t") {
 			title = strings.TrimSpace(bare)
 		}
-		s.emit(reference{kind: heading, offset: at, target: title})
+		s.emit(Reference{Kind: Heading, Offset: at, Target: title})
 	}
 	s.flush(true)
 
@@ -270,7 +281,7 @@ func (s *scanner) heading(at, end, level int) int {
 // underline reads a line that makes a heading of the paragraph above, or is text.
 func (s *scanner) underline(at, end int) int {
 	if s.fresh && s.from >= 0 && len(s.items) == 0 {
-		s.emit(reference{kind: heading, offset: s.from, target: s.text[s.from:s.to]})
+		s.emit(Reference{Kind: Heading, Offset: s.from, Target: s.text[s.from:s.to]})
 		s.flush(true)
 
 		return s.next
@@ -285,7 +296,7 @@ func (s *scanner) underline(at, end int) int {
 func (s *scanner) rule(line string) int {
 	if s.paragraph && line[0] == '-' && run(line, 0) == len(line) {
 		if s.fresh && s.from >= 0 && len(s.items) == 0 {
-			s.emit(reference{kind: heading, offset: s.from, target: s.text[s.from:s.to]})
+			s.emit(Reference{Kind: Heading, Offset: s.from, Target: s.text[s.from:s.to]})
 		}
 		s.flush(true)
 
@@ -318,7 +329,7 @@ func isRule(line string) bool {
 	return n >= 3
 }
 
-// item reads the first line of a list item whose marker has a width.
+// item reads the first line of a list item whose Marker has a width.
 func (s *scanner) item(at, end, column, width int, left bool) int {
 	content, to := s.indent(at+width, end, column+width)
 	first := s.text[at : at+width-1]
@@ -408,7 +419,7 @@ func (s *scanner) quote(at, end int) int {
 		return s.quotedFence(s.next, line[0], run(line, 0), depth)
 	}
 	s.flush(false)
-	if line[0] == '<' || marker(line) > 0 && strings.ContainsAny(line, "<`~") {
+	if line[0] == '<' || Marker(line) > 0 && strings.ContainsAny(line, "<`~") {
 		s.done = s.done || strings.Contains(line, "```") || strings.Contains(line, "~~~") // It may open a code block.
 		s.unsure = true
 	}
@@ -455,10 +466,10 @@ func (s *scanner) htmlBlock(at, end int, line string) int {
 	switch {
 	case name == "":
 		return -1
-	case literalTags[name]:
+	case literalTags.Has(name):
 		s.flush(true)
 		return s.literal(at)
-	case blockTags[name]:
+	case blockTags.Has(name):
 	default:
 		i := &inline{scanner: s, at: at, end: end}
 		stop, ok := i.tag(at, false)
@@ -491,7 +502,7 @@ func (s *scanner) literal(at int) int {
 			return len(s.text)
 		}
 		at += i + 2
-		if literalTags[tagName(s.text[at:min(len(s.text), at+10)])] {
+		if literalTags.Has(tagName(s.text[at:min(len(s.text), at+10)])) {
 			return s.behind(at)
 		}
 	}
@@ -500,8 +511,8 @@ func (s *scanner) literal(at int) int {
 // The names of the tags that begin an HTML block:
 // https://spec.commonmark.org/0.31.2/#html-blocks
 var (
-	literalTags = set("pre", "script", "style", "textarea")
-	blockTags   = set(strings.Fields(`address article aside base basefont blockquote body caption center col colgroup
+	literalTags = sets.New("pre", "script", "style", "textarea")
+	blockTags   = sets.New(strings.Fields(`address article aside base basefont blockquote body caption center col colgroup
 		dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head
 		header hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section
 		source summary table tbody td tfoot th thead title tr track ul`)...)

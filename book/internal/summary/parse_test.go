@@ -1,4 +1,4 @@
-package book
+package summary
 
 import (
 	"fmt"
@@ -57,65 +57,6 @@ func TestLimits(t *testing.T) {
 			_, line, err := parse([]byte(tc.over))
 			if got := fmt.Sprintf("line %d: %v", line, err); got != tc.want {
 				t.Errorf("%s\nwant %s\ngot  %s", tc.reason, tc.want, got)
-			}
-		})
-	}
-}
-
-// TestLargestSummary checks a SUMMARY.md like the largest one that we know, that of
-// HackTricks: 1,150 chapters in 113 KiB, 6 lists deep. A book has at most 1,000 files.
-func TestLargestSummary(t *testing.T) {
-	files := Files{Markdowns: map[string]string{}}
-	var summary strings.Builder
-	summary.WriteString("# SUMMARY.md\n\n# 👾 Welcome!\n\n")
-	for i := range 1150 {
-		name := fmt.Sprintf("generic-methodologies-and-resources/section_%d/a-page-with-a-long-name-%d.md", i/10, i)
-		fmt.Fprintf(&summary, "%s- [Chapter with `code`, number %d](%s)\n", strings.Repeat("  ", i%6), i, name)
-		files.Markdowns[name] = ""
-	}
-	files.Markdowns[summaryName] = summary.String()
-	if summary.Len() < 113<<10 {
-		t.Fatalf("the text has only %d bytes", summary.Len())
-	}
-	if errors, warnings := Check(files); len(errors.First)+len(warnings.First) > 0 {
-		t.Errorf("want no problems, got %v, %v", errors, warnings)
-	}
-	if n := len(Chapters(files)); n != 1150 {
-		t.Errorf("want 1150 chapters, got %d", n)
-	}
-}
-
-func TestUnescape(t *testing.T) {
-	for raw, want := range map[string]string{
-		`a\_b\c\\`: `a_b\c\`, "a&amp;b": "a&b", `a\&amp;b`: "a&amp;b", "&#97;&#x62;": "ab", "&nosuch;": "&nosuch;", "&ampx;": "&ampx;",
-		"&#0;": "\ufffd", "&": "&", "&copy": "&copy", "&semi;": ";", `\`: `\`,
-	} {
-		if got := unescape(raw); got != want {
-			t.Errorf("unescape(%q): want %q, got %q", raw, want, got)
-		}
-	}
-}
-
-func TestFrontMatter(t *testing.T) {
-	cases := map[string]struct {
-		reason, text string
-		lines        int
-		title        string
-	}{
-		"Title":    {"The title is read.", "---\ntitle: \"A: b\"\ntags:\n  - c\n# d\n---\n\ntext", 6, "A: b"},
-		"NoTitle":  {"Other keys are front matter too.", "---\r\nid: a\r\n---\r\n", 3, ""},
-		"Dots":     {"Dots can end it.", "---\na: b\n...\n", 3, ""},
-		"Rule":     {"Prose between two rules is none.", "---\nprose: such as this, [a](b)\nand more\n---\n", 0, ""},
-		"Rules":    {"Two rules are none.", "---\n\n---\n", 0, ""},
-		"Open":     {"It must end.", "---\na: b\n", 0, ""},
-		"Later":    {"It must be at the start.", "\n---\na: b\n---\n", 0, ""},
-		"FourDash": {"It begins with three dashes.", "----\na: b\n---\n", 0, ""},
-		"Long":     {"Only the first 4 KiB are read.", "---\na: " + strings.Repeat("b", 4096) + "\n---\n", 0, ""},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if lines, title := frontMatter(tc.text); lines != tc.lines || title != tc.title {
-				t.Errorf("%s\nwant %d lines and %q, got %d and %q", tc.reason, tc.lines, tc.title, lines, title)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package book
+package summary
 
 import (
 	"bytes"
@@ -6,6 +6,9 @@ import (
 	"regexp"
 
 	"github.com/yuin/goldmark/ast"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/markdown"
+	"github.com/crossplane-contrib/function-markdownview/book/internal/problem"
 )
 
 // An event is an event of pulldown-cmark, the parser of mdBook. mdBook reads SUMMARY.md
@@ -31,7 +34,7 @@ const (
 func (e event) starts(tag ast.NodeKind) bool { return e.kind == start && e.tag == tag }
 
 // events returns the events of a document. It distinguishes only those that
-// parseSummary needs.
+// Parse needs.
 func events(source []byte, root ast.Node) []event {
 	lines := newLineIndex(source)
 	var list []event
@@ -63,7 +66,7 @@ func newEvent(n ast.Node, source []byte) event {
 	case *ast.Emphasis:
 		e.level = n.Level
 	case *ast.Link:
-		e.link = unescape(string(n.Destination))
+		e.link = markdown.Unescape(string(n.Destination))
 	case *ast.AutoLink:
 		e.tag, e.link = ast.KindLink, string(n.Label(source))
 	case *ast.HTMLBlock:
@@ -78,10 +81,10 @@ func newEvent(n ast.Node, source []byte) event {
 // ignored returns the text of a SUMMARY.md that mdBook ignores although its author
 // probably intended it as a chapter or a heading: links in indented code, and headings of
 // another level than 1.
-func ignored(source []byte, list []event) (code, headings []Problem) {
-	if n, _ := frontMatter(string(source[:min(len(source), maxFrontMatter)])); n > 0 {
-		headings = append(headings, Problem{
-			File: summaryName, Line: 1,
+func ignored(source []byte, list []event) (code, headings []problem.Problem) {
+	if n, _ := markdown.FrontMatter(string(source[:min(len(source), markdown.MaxFrontMatter)])); n > 0 {
+		headings = append(headings, problem.Problem{
+			File: Name, Line: 1,
 			Message: fmt.Sprintf("mdBook does not support front matter: remove lines 1 to %d", n),
 		})
 		for len(list) > 0 && list[0].line <= n {
@@ -95,14 +98,14 @@ func ignored(source []byte, list []event) (code, headings []Problem) {
 			content := bytes.TrimLeft(text, " \t")
 			columns, _ := opening(text[:len(text)-len(content)])
 			if bytes.Contains(content, []byte("](")) && columns >= 4 {
-				code = append(code, Problem{
-					File: summaryName, Line: e.line,
+				code = append(code, problem.Problem{
+					File: Name, Line: e.line,
 					Message: fmt.Sprintf("it is indented by %d spaces, so it is code and not a list: indent it by at most 3", columns),
 				})
 			}
 		case e.starts(ast.KindHeading) && e.level > 1 && !list[min(i+1, len(list)-1)].starts(ast.KindLink):
-			headings = append(headings, Problem{
-				File: summaryName, Line: e.line,
+			headings = append(headings, problem.Problem{
+				File: Name, Line: e.line,
 				Message: fmt.Sprintf("mdBook ignores headings of level %d: write a part as \"# Part\", or remove it", e.level),
 			})
 		}
@@ -122,13 +125,16 @@ func lineOf(source []byte, n int) []byte {
 	return nil
 }
 
+// maxTarget is how many bytes of a line are searched for a link.
+const maxTarget = 1024
+
 var linkWithSpace = regexp.MustCompile(`\]\(([^()<>"']* [^()<>"']*)\)`)
 
 // spaced returns the target of the first link in a line that is none because the target
 // contains a space.
 func spaced(source []byte, line int) string {
 	text := lineOf(source, line)
-	m := linkWithSpace.FindSubmatch(text[:min(len(text), maxPath)])
+	m := linkWithSpace.FindSubmatch(text[:min(len(text), maxTarget)])
 	if m == nil {
 		return ""
 	}

@@ -1,47 +1,53 @@
-package book
+// Package summary reads a SUMMARY.md as mdBook does.
+package summary
 
 import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/problem"
 )
 
-// A chapter is a chapter of SUMMARY.md, or a link in it that is not a chapter.
-type chapter struct {
-	// target is the link as mdBook reads it. It is empty for a draft chapter.
-	target string
-	// name is the name of the file: the target without "." and "//".
-	name string
-	line int
+// Name is the name of the file that lists the chapters.
+const Name = "SUMMARY.md"
+
+// A Chapter is a chapter of SUMMARY.md, or a link in it that is not a chapter.
+type Chapter struct {
+	// Target is the link as mdBook reads it. It is empty for a draft chapter.
+	Target string
+	// Name is the name of the file: the target without "." and "//".
+	Name string
+	Line int
 }
 
-// A parsedSummary is what mdBook reads from a SUMMARY.md.
-type parsedSummary struct {
-	chapters []chapter // Including drafts.
-	lost     []chapter // Links that are not chapters.
-	code     []Problem // Links in indented code.
-	ignored  []Problem // Other text that mdBook ignores.
-	problem  Problem
+// A Summary is what mdBook reads from a SUMMARY.md.
+type Summary struct {
+	Chapters []Chapter         // Including drafts.
+	Lost     []Chapter         // Links that are not chapters.
+	Code     []problem.Problem // Links in indented code.
+	Ignored  []problem.Problem // Other text that mdBook ignores.
+	Problem  problem.Problem
 }
 
 // An item is a chapter in a list of SUMMARY.md, with the items of its nested list.
 type item struct {
-	chapter
+	Chapter
 
 	children []*item
 }
 
-// parseSummary follows
+// Parse follows
 // https://github.com/rust-lang/mdBook/blob/v0.5.4/crates/mdbook-summary/src/lib.rs
 // function by function, including its quirks.
-func parseSummary(summary string) parsedSummary {
-	source := normalize(summary)
+func Parse(text string) Summary {
+	source := normalize(text)
 	root, line, err := parse(source)
 	if err != nil {
-		return parsedSummary{problem: Problem{File: summaryName, Line: line, Message: err.Error()}}
+		return Summary{Problem: problem.Problem{File: Name, Line: line, Message: err.Error()}}
 	}
 	p := &summaryParser{events: events(source, root)}
-	if strings.Count(summary, "\r") != strings.Count(summary, "\r\n") {
+	if strings.Count(text, "\r") != strings.Count(text, "\r\n") {
 		p.rejectBlocks()
 	}
 	p.title()
@@ -52,23 +58,23 @@ func parseSummary(summary string) parsedSummary {
 	}
 	if p.problem != "" {
 		if target := spaced(source, p.line); target != "" {
-			p.problem = "the link to \"" + display(target) + "\" contains a space, so mdBook does not read it as a link: " +
-				"write \"<" + display(target) + ">\" or \"" + display(strings.ReplaceAll(target, " ", "%20")) + "\""
+			p.problem = "the link to \"" + problem.Display(target) + "\" contains a space, so mdBook does not read it as a link: " +
+				"write \"<" + problem.Display(target) + ">\" or \"" + problem.Display(strings.ReplaceAll(target, " ", "%20")) + "\""
 		}
 
-		return parsedSummary{problem: Problem{File: summaryName, Line: p.line, Message: p.problem}}
+		return Summary{Problem: problem.Problem{File: Name, Line: p.line, Message: p.problem}}
 	}
 
-	result := parsedSummary{lost: p.lost}
+	result := Summary{Lost: p.lost}
 	var flatten func([]*item)
 	flatten = func(items []*item) {
 		for _, i := range items {
-			result.chapters = append(result.chapters, i.chapter)
+			result.Chapters = append(result.Chapters, i.Chapter)
 			flatten(i.children)
 		}
 	}
 	flatten(items)
-	result.code, result.ignored = ignored(source, p.events)
+	result.Code, result.Ignored = ignored(source, p.events)
 
 	return result
 }
@@ -76,7 +82,7 @@ func parseSummary(summary string) parsedSummary {
 type summaryParser struct {
 	events []event
 	next   int
-	lost   []chapter
+	lost   []Chapter
 
 	problem string
 	line    int
@@ -130,8 +136,8 @@ func (p *summaryParser) rejectBlocks() {
 
 func (p *summaryParser) lose(items []*item) {
 	for _, i := range items {
-		if i.target != "" {
-			p.lost = append(p.lost, i.chapter)
+		if i.Target != "" {
+			p.lost = append(p.lost, i.Chapter)
 		}
 		p.lose(i.children)
 	}
@@ -176,12 +182,13 @@ func (p *summaryParser) affix(prefix bool) (items []*item) {
 
 func (p *summaryParser) link(e event) *item {
 	p.skip(e)
-	return &item{chapter: e.chapter()}
+	return &item{Chapter: e.chapter()}
 }
 
 // chapter returns the chapter that a link leads to. mdBook decodes only %20.
-func (e event) chapter() chapter {
-	return chapter{target: strings.ReplaceAll(e.link, "%20", " "), line: e.line}
+func (e event) chapter() Chapter {
+	target := strings.ReplaceAll(e.link, "%20", " ")
+	return Chapter{Target: target, Name: Clean(target), Line: e.line}
 }
 
 // parts reads the numbered chapters, with or without headings.
@@ -264,4 +271,19 @@ func (p *summaryParser) item(line int) *item {
 			return nil
 		}
 	}
+}
+
+// Clean removes "." and empty segments, as a file system does.
+func Clean(target string) string {
+	if !strings.Contains(target, "./") && !strings.Contains(target, "//") && !strings.HasPrefix(target, ".") {
+		return target
+	}
+	var kept []string
+	for segment := range strings.SplitSeq(target, "/") {
+		if segment != "" && segment != "." {
+			kept = append(kept, segment)
+		}
+	}
+
+	return strings.Join(kept, "/")
 }

@@ -1,4 +1,4 @@
-package book
+package summary
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestParseSummary checks what testdata/cases.yaml does not: the lines of chapters, and the
+// TestParse checks what testdata/cases.yaml does not: the lines of chapters, and the
 // links that mdBook ignores.
-func TestParseSummary(t *testing.T) {
+func TestParse(t *testing.T) {
 	cases := map[string]struct {
 		reason, text   string
 		chapters, lost []string
@@ -33,20 +33,30 @@ func TestParseSummary(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			lines := func(chapters []chapter) (lines []string) {
+			lines := func(chapters []Chapter) (lines []string) {
 				for _, c := range chapters {
-					lines = append(lines, fmt.Sprint(c.line, " ", c.target))
+					lines = append(lines, fmt.Sprint(c.Line, " ", c.Target))
 				}
 
 				return lines
 			}
-			got := parseSummary(tc.text)
-			if diff := cmp.Diff([][]string{tc.chapters, tc.lost}, [][]string{lines(got.chapters), lines(got.lost)}); diff != "" {
+			got := Parse(tc.text)
+			if diff := cmp.Diff([][]string{tc.chapters, tc.lost}, [][]string{lines(got.Chapters), lines(got.Lost)}); diff != "" {
 				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
 			}
-			if problem := got.problem; problem.Message != "" && problem.String() != tc.problem || problem.Message == "" && tc.problem != "" {
+			if problem := got.Problem; problem.Message != "" && problem.String() != tc.problem || problem.Message == "" && tc.problem != "" {
 				t.Errorf("%s\nwant %s\ngot  %s", tc.reason, tc.problem, problem)
 			}
 		})
+	}
+}
+
+func TestClean(t *testing.T) {
+	for target, want := range map[string]string{
+		"a.md": "a.md", "./a.md": "a.md", "x//a.md": "x/a.md", "x/./a.md": "x/a.md", "./x/.//./a.md": "x/a.md", ".": "", "../a.md": "../a.md", ".a.md": ".a.md", "x/a.": "x/a.",
+	} {
+		if got := Clean(target); got != want {
+			t.Errorf("Clean(%q): want %q, got %q", target, want, got)
+		}
 	}
 }
