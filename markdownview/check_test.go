@@ -126,6 +126,12 @@ DIR/docs/guide/b.md:3: warning: the link to "../a.md#x" leads to the top of the 
 			check:  checkCommand{Paths: []string{"docs"}},
 			want:   "DIR/docs/SUMMARY.md:2: error: chapter \"b.md\" is not in spec.markdowns: add the file or remove the link (InvalidSpec)\n",
 		},
+		"ImageWithoutSummary": {
+			reason: "The function cannot generate SUMMARY.md in an image.",
+			files:  map[string]string{"docs/a.md": "", "docs/large.png": strings.Repeat("\xff", 1<<20)},
+			check:  checkCommand{Paths: []string{"docs"}},
+			want:   "DIR/docs: error: SUMMARY.md is missing: add one that lists the chapters, such as \"- [Title](file.md)\" (InvalidSpec)\n",
+		},
 		"File": {
 			reason: "Warnings have the line of the text in YAML. The ConfigMap is in another file.",
 			files:  map[string]string{"view.yaml": strings.Replace(view, "replicas: 9", "replicas: 1", 1), "more.yaml": configMap},
@@ -201,6 +207,9 @@ func sameMessage(t *testing.T, message string, texts []string) {
 	t.Helper()
 	rest := message
 	for _, text := range texts {
+		if !strings.Contains(rest, text) {
+			t.Errorf("check reports %q, which the function does not", text)
+		}
 		rest = strings.Replace(rest, text, "", 1)
 	}
 	if rest != strings.Repeat("; ", max(0, len(texts)-1)) {

@@ -91,7 +91,6 @@ func TestGuarantees(t *testing.T) {
 	))
 	t.Run("Alone", func(t *testing.T) {
 		for _, test := range []func(*kit){
-			Checked,
 			Reachable, // Requires that Crossplane has no permission for HTTPRoutes yet.
 			Quiet,
 			Updates,

@@ -297,6 +297,7 @@ func (s *Source) Folder() map[string]string {
 	for name, text := range spec["markdowns"].(map[string]any) {
 		files[name] = text.(string)
 	}
+	delete(files, "large.md") // As JSON it can be too large for an object.
 	binaries, _ := spec["binaries"].(map[string]any)
 	for name, text := range binaries {
 		content, _ := base64.StdEncoding.DecodeString(text.(string))

@@ -6,10 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/alecthomas/kong"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
@@ -25,7 +23,6 @@ type cli struct {
 	N         uint64 `default:"2000"   help:"Number of samples."`
 	Seed      uint64 `default:"1"      help:"Number of the first sample."`
 	Namespace string `default:"default" help:"Namespace of all samples."`
-	Folders   bool   `help:"Write folders of Markdown instead, named folder-NUMBER. Names that cannot be together in a folder are left out."`
 }
 
 // Run writes the samples.
@@ -33,11 +30,6 @@ func (c *cli) Run() error {
 	f := fn.New(logging.NewNopLogger(), 0)
 	for seed := c.Seed; seed < c.Seed+c.N; seed++ {
 		s := sample.Random(seed)
-		if c.Folders {
-			c.writeFolder(seed, s.Folder())
-
-			continue
-		}
 		view, input := s.View(), s.Input()
 		sample.Fit(view, input)
 		view["metadata"].(map[string]any)["namespace"] = c.Namespace
@@ -102,13 +94,4 @@ func structOf(object map[string]any) *structpb.Struct {
 func main() {
 	ctx := kong.Parse(&cli{})
 	ctx.FatalIfErrorf(ctx.Run())
-}
-
-func (c *cli) writeFolder(seed uint64, files map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		file := filepath.Join(c.Dir, fmt.Sprintf("folder-%d", seed), filepath.FromSlash(name))
-		if os.MkdirAll(filepath.Dir(file), 0o755) == nil {
-			_ = os.WriteFile(file, []byte(files[name]), 0o600)
-		}
-	}
 }
