@@ -25,7 +25,12 @@ func Compose(v view.View, o request.Observed) (*Desired, report.Problems) {
 	cm, errs := merge(files.NewConfigMap(v), v.Input.Templates.ConfigMap, field.NewPath("input", "templates", "configMap"))
 	f := files.Of(v, cm)
 	if v.Spec.BookImage() != nil && len(cm.Data)+len(cm.BinaryData) > 0 {
-		return nil, report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(view.SourcePath(0).Child("image"),
+		at := view.SourcePath(0).Child("image")
+		if v.Spec.Repository() != nil {
+			at = view.SourcePath(0).Child("ociRepository")
+		}
+
+		return nil, report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(at,
 			"templates.configMap of the Input adds files to every book, which is not possible for a book in an image: use markdowns or ConfigMaps")})
 	}
 	var checked *book.Problems

@@ -58,7 +58,7 @@ func guarded() [][]string {
 func TemplateProblems(v view.View) report.Problems {
 	t, at := v.Input.Templates, field.NewPath("input", "templates")
 	errs := validateMerge(files.NewConfigMap(v), t.ConfigMap, at.Child("configMap"))
-	errs = append(errs, validateMerge(deployment(v, request.Observed{}, corev1.Volume{Name: files.VolumeName}), t.Deployment, at.Child("deployment"))...)
+	errs = append(errs, validateMerge(deployment(v, request.Observed{}, corev1.Volume{Name: view.VolumeName}), t.Deployment, at.Child("deployment"))...)
 
 	return report.ProblemsOf(report.ReasonInvalidInput, append(errs, validateMerge(Service(v), t.Service, at.Child("service"))...))
 }
