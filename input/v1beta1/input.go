@@ -40,8 +40,8 @@ type Input struct {
 	AllowedImages []string `json:"allowedImages,omitempty"`
 
 	// AllowedBookImages are patterns like allowedImages; an image of
-	// spec.markdownsFrom must match one of them. The pods pull it with their
-	// imagePullSecrets. Absent or empty allows none.
+	// spec.markdownsFrom, or of its OCIRepository, must match one of them. The pods
+	// pull it with their imagePullSecrets. Absent or empty allows none.
 	// +optional
 	AllowedBookImages []string `json:"allowedBookImages,omitempty"`
 
