@@ -215,24 +215,25 @@ func waits(req *fnv1.RunFunctionRequest) bool {
 // bookImage returns the image that holds the book, or an empty string. While Flux has not
 // fetched the image of an OCIRepository, it is the one that the pods have.
 func bookImage(req *fnv1.RunFunctionRequest) string {
-	for _, from := range specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues() {
-		name := from.GetStructValue().GetFields()["ociRepository"].GetStructValue().GetFields()["name"].GetStringValue()
-		for _, r := range req.GetRequiredResources()["ocirepository/"+name].GetItems() {
-			o := r.GetResource().AsMap()
-			revision, _ := child(child(o, "status"), "artifact")["revision"].(string)
-			url, _ := child(o, "spec")["url"].(string)
-			if revision != "" && metadata(o)["generation"] == child(o, "status")["observedGeneration"] {
-				return strings.TrimPrefix(url, "oci://") + "@sha256:" + revision[len(revision)-64:]
-			}
+	sources := specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues()
+	if len(sources) == 0 {
+		return ""
+	}
+	from := sources[0].GetStructValue().GetFields()
+	name := from["ociRepository"].GetStructValue().GetFields()["name"].GetStringValue()
+	if name == "" {
+		return from["image"].GetStructValue().GetFields()["reference"].GetStringValue()
+	}
+	for _, r := range req.GetRequiredResources()["ocirepository/"+name].GetItems() {
+		o := r.GetResource().AsMap()
+		revision, _ := child(child(o, "status"), "artifact")["revision"].(string)
+		url, _ := child(o, "spec")["url"].(string)
+		if revision != "" && metadata(o)["generation"] == child(o, "status")["observedGeneration"] {
+			return strings.TrimPrefix(url, "oci://") + "@sha256:" + revision[len(revision)-64:]
 		}
-		if name != "" {
-			return imageOf(req.GetObserved().GetResources()["deployment"])
-		}
-
-		return from.GetStructValue().GetFields()["image"].GetStructValue().GetFields()["reference"].GetStringValue()
 	}
 
-	return ""
+	return imageOf(req.GetObserved().GetResources()["deployment"])
 }
 
 // imageOf returns the image that the pods of a Deployment mount as the book.

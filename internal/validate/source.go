@@ -45,26 +45,33 @@ func validateSources(v view.View) field.ErrorList {
 	}
 	var errs field.ErrorList
 	for i, from := range v.Spec.MarkdownsFrom {
-		switch at := at.Index(i); {
-		case (from.ConfigMap == nil) == (from.BookImage() == nil), from.Image != nil && from.OCIRepository != nil:
-			errs = append(errs, field.Required(at, MessageSource))
-		case from.Image != nil:
-			errs = append(errs, validateEnum(from.Image.PullPolicy, at.Child("image", "pullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
-			errs = append(errs, validateBookImage(v, *from.Image, at.Child("image", "reference"))...)
-		case from.OCIRepository != nil:
-			errs = append(errs, validateRepository(v, *from.OCIRepository, at.Child("ociRepository", "name"))...)
-		default:
-			errs = append(errs, validateConfigMapSource(from, at)...)
-		}
-		if from.BookImage() != nil && from.Path != "" {
-			errs = append(errs, field.Forbidden(at.Index(i).Child("path"), MessageImagePath))
-		}
+		errs = append(errs, validateSource(v, from, at.Index(i))...)
 	}
 	if v.Spec.BookImage() != nil && (len(v.Spec.MarkdownsFrom) > 1 || len(v.Spec.Markdowns)+len(v.Spec.Binaries) > 0) {
 		errs = append(errs, field.Forbidden(at, MessageImage))
 	}
 	if v.Spec.BookImage() != nil && v.Spec.Summary == view.SummaryAuto {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), MessageImageSummary))
+	}
+
+	return errs
+}
+
+func validateSource(v view.View, from view.Source, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch {
+	case (from.ConfigMap == nil) == (from.BookImage() == nil), from.Image != nil && from.OCIRepository != nil:
+		errs = field.ErrorList{field.Required(at, MessageSource)}
+	case from.Image != nil:
+		errs = validateEnum(from.Image.PullPolicy, at.Child("image", "pullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+		errs = append(errs, validateBookImage(v, *from.Image, at.Child("image", "reference"))...)
+	case from.OCIRepository != nil:
+		errs = validateRepository(v, *from.OCIRepository, at.Child("ociRepository", "name"))
+	default:
+		errs = validateConfigMapSource(from, at)
+	}
+	if from.BookImage() != nil && from.Path != "" {
+		errs = append(errs, field.Forbidden(at.Child("path"), MessageImagePath))
 	}
 
 	return errs
