@@ -32,7 +32,7 @@ func Chapters(files Files) []string {
 	chapters, _ := checkSummary(newIndex(files), &report{})
 	names := make([]string, 0, len(chapters))
 	for _, c := range chapters {
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
 
 	return names

@@ -2,6 +2,7 @@ package book
 
 import (
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/problem"
 )
 
 var update = flag.Bool("update", false, "update testdata/verdicts.yaml")
@@ -22,10 +25,12 @@ type testCase struct {
 	Texts    map[string]string `json:"texts"`
 	Binaries []string          `json:"binaries"`
 	Stricter []string          `json:"stricter"`
+
+	Redirects map[string]string `json:"redirects"`
 }
 
 func (c testCase) files() Files {
-	files := Files{Markdowns: map[string]string{}, Binaries: c.Binaries}
+	files := Files{Markdowns: map[string]string{}, Binaries: c.Binaries, Redirects: c.Redirects}
 	for _, name := range c.Files {
 		files.Markdowns[name] = "# Title\n"
 	}
@@ -114,7 +119,7 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("two results for one book:\n%s\n%s\n%s\n%s", errors, again, warnings, warningsAgain)
 		}
 		for _, problems := range []Problems{errors, warnings} {
-			if len(problems.First) > maxProblems {
+			if len(problems.First) > problem.Most {
 				t.Errorf("want at most 20 problems, got %d", len(problems.First))
 			}
 			for _, line := range problems.Lines() {
@@ -136,4 +141,27 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLargestSummary checks a SUMMARY.md like the largest one that we know, that of
+// HackTricks: 1,150 chapters in 113 KiB, 6 lists deep. A book has at most 1,000 files.
+func TestLargestSummary(t *testing.T) {
+	files := Files{Markdowns: map[string]string{}}
+	var summary strings.Builder
+	summary.WriteString("# SUMMARY.md\n\n# 👾 Welcome!\n\n")
+	for i := range 1150 {
+		name := fmt.Sprintf("generic-methodologies-and-resources/section_%d/a-page-with-a-long-name-%d.md", i/10, i)
+		fmt.Fprintf(&summary, "%s- [Chapter with `code`, number %d](%s)\n", strings.Repeat("  ", i%6), i, name)
+		files.Markdowns[name] = ""
+	}
+	files.Markdowns[summaryName] = summary.String()
+	if summary.Len() < 113<<10 {
+		t.Fatalf("the text has only %d bytes", summary.Len())
+	}
+	if errors, warnings := Check(files); len(errors.First)+len(warnings.First) > 0 {
+		t.Errorf("want no problems, got %v, %v", errors, warnings)
+	}
+	if n := len(Chapters(files)); n != 1150 {
+		t.Errorf("want 1150 chapters, got %d", n)
+	}
 }

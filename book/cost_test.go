@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/markdown"
 )
 
 func BenchmarkCheck(b *testing.B) {
@@ -37,7 +39,7 @@ func BenchmarkScan(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		for range scan(text) {
+		for range markdown.Scan(text) {
 			continue
 		}
 	}

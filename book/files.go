@@ -4,10 +4,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/summary"
 )
 
 // summaryName is the file that lists the chapters.
-const summaryName = "SUMMARY.md"
+const summaryName = summary.Name
 
 // Files are the files of a book, by their path relative to the folder of SUMMARY.md.
 type Files struct {
@@ -18,6 +20,8 @@ type Files struct {
 	// Shared has the names of the files that are in other ConfigMaps, so their keys
 	// cannot conflict with those of the rest.
 	Shared map[string]bool
+	// Redirects maps pages that moved, such as "/old.html", to pages or URLs.
+	Redirects map[string]string
 }
 
 // An index finds the files of a book by name.

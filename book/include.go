@@ -52,13 +52,13 @@ func includes(text string) iter.Seq2[int, string] {
 // includeTarget returns the offset and the name of the file of an include between two
 // offsets. The name is empty if it is no include.
 func includeTarget(text string, at, stop int) (from int, target string) {
-	from = skip(text, at, space)
+	from = skip(text, at)
 	kind := text[from:max(from, min(stop, from+maxKind))]
 	end := strings.IndexAny(kind, space)
 	if end < 0 || !includeKinds[kind[:end]] {
 		return from, ""
 	}
-	from = skip(text, from+end, space)
+	from = skip(text, from+end)
 	target, _, _ = strings.Cut(text[min(from, stop):stop], ":")
 	if end := strings.IndexAny(target, space); end >= 0 {
 		target = target[:end]
@@ -80,10 +80,7 @@ func next(text string, at, last int, c byte) int {
 	return len(text)
 }
 
-func skip(text string, at int, characters string) int {
-	for at < len(text) && text[at] <= ' ' && strings.IndexByte(characters, text[at]) >= 0 {
-		at++
-	}
-
-	return at
+// skip returns the offset of the next character that is no space.
+func skip(text string, at int) int {
+	return len(text) - len(strings.TrimLeft(text[at:], space))
 }

@@ -5,6 +5,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/markdown"
 )
 
 // The files and folders that mdBook 0.4 and 0.5 add to the output. Both fail if a file
@@ -76,25 +78,9 @@ func unreachable(page string) string {
 		return "contains a character reference such as &amp;"
 	case strings.HasPrefix(page, " "):
 		return "begins with a space"
-	case hasScheme(page):
+	case markdown.HasScheme(page):
 		return "begins like a URL"
 	}
 
 	return ""
-}
-
-// hasScheme returns whether a target is a URL with a scheme, such as https:.
-func hasScheme(target string) bool {
-	for i, c := range []byte(target) {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
-		case c == ':' && i > 0:
-			return true
-		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '.' || c == '-'):
-		default:
-			return false
-		}
-	}
-
-	return false
 }

@@ -11,13 +11,3 @@ func TestPage(t *testing.T) {
 		}
 	}
 }
-
-func TestHasScheme(t *testing.T) {
-	for target, want := range map[string]bool{
-		"https://e.com": true, "mailto:a@b.c": true, "a+b-c.1:x": true, "a/b:c": false, "1:a": false, ":a": false, "a": false, "": false,
-	} {
-		if got := hasScheme(target); got != want {
-			t.Errorf("hasScheme(%q): want %t, got %t", target, want, got)
-		}
-	}
-}

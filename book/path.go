@@ -104,17 +104,17 @@ func checkNames(x *index, r *report) {
 	keys := map[string]string{} // Names by key, of names that are not valid keys.
 	for i, name := range x.names {
 		if err := ValidatePath(name); err != nil {
-			r.errors.addf("", 0, "file name \"%s\" %v", name, err)
+			r.errors.Addf("", 0, "file name \"%s\" %v", name, err)
 			continue
 		}
 		if i > 0 && x.names[i-1] == name {
-			r.errors.addf("", 0, "two files are named \"%s\": remove one", name)
+			r.errors.Addf("", 0, "two files are named \"%s\": remove one", name)
 			continue
 		}
 		valid = append(valid, name)
 		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
 			if x.has(folder) {
-				r.errors.addf("", 0, "file \"%s\" is also the folder of \"%s\": rename one", folder, name)
+				r.errors.Addf("", 0, "file \"%s\" is also the folder of \"%s\": rename one", folder, name)
 			}
 		}
 		if isKey(name) || x.Shared[name] {
@@ -126,7 +126,7 @@ func checkNames(x *index, r *report) {
 			other, used = key, true
 		}
 		if used {
-			r.errors.addf("", 0, "files \"%s\" and \"%s\" have the same key in the ConfigMap, \"%s\": rename one", name, other, key)
+			r.errors.Addf("", 0, "files \"%s\" and \"%s\" have the same key in the ConfigMap, \"%s\": rename one", name, other, key)
 		}
 		keys[key] = name
 	}

@@ -30,31 +30,31 @@ var exclusive = map[pair]struct{ spec, input, want string }{
 	},
 	{"spec.binaries", "spec.markdownsFrom.image"}: {
 		spec: `{markdowns: {}, binaries: {logo.png: ""}, markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,
-		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
 	},
 	{"spec.markdowns", "spec.markdownsFrom.image"}: {
 		spec: `{markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,
-		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
 	},
 	{"spec.markdownsFrom.configMap", "spec.markdownsFrom.image"}: {
 		spec: `{markdowns: {}, markdownsFrom: [{configMap: {name: guide}}, {image: {reference: registry.example.com/book}}]}`,
-		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
 	},
 	{"spec.markdownsFrom.image", "spec.markdownsFrom.path"}: {
 		spec: `{markdowns: {}, markdownsFrom: [{path: guide, image: {reference: registry.example.com/book}}]}`,
-		want: "spec.markdownsFrom[0].path: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom[0].path: Forbidden: remove path",
 	},
 	{"spec.markdownsFrom.image", "spec.summary"}: {
 		spec: `{markdowns: {}, summary: Auto, markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,
-		want: "spec.summary: Forbidden: the function cannot read an image",
+		want: "spec.summary: Forbidden: remove summary, and add SUMMARY.md to the image",
 	},
 	{"spec.binaries", "spec.markdownsFrom.ociRepository"}: {
 		spec: `{markdowns: {}, binaries: {logo.png: ""}, markdownsFrom: [{ociRepository: {name: handbook}}]}`,
-		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
 	},
 	{"spec.markdowns", "spec.markdownsFrom.ociRepository"}: {
 		spec: `{markdownsFrom: [{ociRepository: {name: handbook}}]}`,
-		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
 	},
 	{"spec.markdownsFrom.configMap", "spec.markdownsFrom.ociRepository"}: {
 		spec: `{markdowns: {}, markdownsFrom: [{configMap: {name: guide}, ociRepository: {name: handbook}}]}`,
@@ -66,11 +66,11 @@ var exclusive = map[pair]struct{ spec, input, want string }{
 	},
 	{"spec.markdownsFrom.ociRepository", "spec.markdownsFrom.path"}: {
 		spec: `{markdowns: {}, markdownsFrom: [{path: guide, ociRepository: {name: handbook}}]}`,
-		want: "spec.markdownsFrom[0].path: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom[0].path: Forbidden: remove path",
 	},
 	{"spec.markdownsFrom.ociRepository", "spec.summary"}: {
 		spec: `{markdowns: {}, summary: Auto, markdownsFrom: [{ociRepository: {name: handbook}}]}`,
-		want: "spec.summary: Forbidden: the function cannot read an image",
+		want: "spec.summary: Forbidden: remove summary",
 	},
 }
 

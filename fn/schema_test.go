@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -119,6 +120,9 @@ func TestXRD(t *testing.T) {
 			"book.textDirection":      "string",
 			"book.defaultTheme":       "string",
 			"book.preferredDarkTheme": "string",
+			"book.redirects":          "object of string",
+			"book.repositoryUrl":      "string",
+			"book.editUrlTemplate":    "string",
 			"host":                    "string",
 			"replicas":                "integer",
 			"viewerImage":             "string",
@@ -153,9 +157,14 @@ func TestXRD(t *testing.T) {
 	})
 
 	t.Run("Messages", func(t *testing.T) {
-		for _, message := range []string{files.MessageEmpty, files.MessageSummary, files.MessageBinary, files.MessageSize, files.MessageSizes, validate.MessageSource, validate.MessageImage, validate.MessageImagePath, validate.MessageImageSummary} {
+		for _, message := range []string{files.MessageSummary, files.MessageBinary, files.MessageSize, files.MessageSizes, validate.MessageSource, validate.MessageImage, validate.MessageImagePath, validate.MessageImageSummary, validate.MessageRedirectPage, validate.MessageRedirectTarget, validate.MessageRedirects, validate.MessageRepository, validate.MessageEdit} {
 			if !strings.Contains(string(b), "message: '"+message+"'") {
 				t.Errorf("The XRD has no rule with the message %q", message)
+			}
+		}
+		for _, pattern := range []string{validate.PatternRedirectPage, validate.PatternRedirectTarget, validate.PatternRepository, validate.PatternEdit} {
+			if !strings.Contains(string(b), "matches("+strconv.Quote(pattern)+")") {
+				t.Errorf("The XRD has no rule with the pattern %q", pattern)
 			}
 		}
 	})

@@ -31,7 +31,7 @@ func Compose(v view.View, o request.Observed) (*Desired, report.Problems) {
 		}
 
 		return nil, report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(at,
-			"templates.configMap of the Input adds files to every book, which is not possible for a book in an image: use markdowns or ConfigMaps")})
+			"use markdowns or ConfigMaps: the Input's templates.configMap adds files to every book, and nothing can be added to an image")})
 	}
 	var checked *book.Problems
 	if v.Input.Templates.ConfigMap == nil && !f.GeneratesSummary() && !holds(o, f) {

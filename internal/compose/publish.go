@@ -1,7 +1,9 @@
 package compose
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,7 +32,15 @@ type routeSpec struct {
 }
 
 type routeRule struct {
+	Matches     []routeMatch `json:"matches,omitempty"`
 	BackendRefs []backendRef `json:"backendRefs"`
+}
+
+type routeMatch struct {
+	Path struct {
+		Type  string `json:"type"`
+		Value string `json:"value"`
+	} `json:"path"`
 }
 
 type backendRef struct {
@@ -89,6 +99,10 @@ func publish(v view.View, d *Desired) (ComposedResource, bool) {
 	}
 }
 
+// prefix returns the path of a book without the slash at its end, which Gateway API and
+// Kubernetes ignore: a reader who does not type it finds the book, too.
+func prefix(v view.View) string { return cmp.Or(strings.TrimSuffix(v.Path(), "/"), "/") }
+
 func route(v view.View, d *Desired) ComposedResource {
 	r := &HTTPRoute{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "gateway.networking.k8s.io/v1", Kind: "HTTPRoute"},
@@ -98,6 +112,12 @@ func route(v view.View, d *Desired) ComposedResource {
 			Hostnames:  []string{v.Host()},
 			Rules:      []routeRule{{BackendRefs: []backendRef{{Name: v.ViewerName(), Port: PortOf(d.Service.Spec.Ports)}}}},
 		},
+	}
+
+	if v.Path() != "/" { // Which Gateway API sets by default.
+		var m routeMatch
+		m.Path.Type, m.Path.Value = "PathPrefix", prefix(v)
+		r.Spec.Rules[0].Matches = []routeMatch{m}
 	}
 
 	return ComposedResource{
@@ -110,7 +130,7 @@ func route(v view.View, d *Desired) ComposedResource {
 func ingressOf(v view.View, d *Desired) ComposedResource {
 	in := v.Input.Ingress
 	var at ingressPath
-	at.Path, at.PathType = "/", "Prefix"
+	at.Path, at.PathType = prefix(v), "Prefix"
 	at.Backend.Service.Name = v.ViewerName()
 	at.Backend.Service.Port.Number = PortOf(d.Service.Spec.Ports)
 	rule := ingressRule{Host: v.Host()}

@@ -42,6 +42,7 @@ func guarded() [][]string {
 		{"spec", "selector"},
 		{"metadata", "annotations", annotationServing},
 		{"spec", "template", "metadata", "annotations", annotationConfigMap},
+		{"spec", "template", "metadata", "annotations", view.AnnotationNginx},
 		{"metadata", "annotations", annotationIncomplete},
 	}
 	for name := range (view.View{}).Selector() {
@@ -88,7 +89,7 @@ func validateGuarded(at *field.Path, keeps func(path []string) bool) field.Error
 	var errs field.ErrorList
 	for _, path := range guarded() {
 		if !keeps(path) {
-			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
+			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "remove it: a template cannot change this field"))
 		}
 	}
 

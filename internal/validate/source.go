@@ -28,9 +28,9 @@ const maxSources = 8
 // Messages about spec.markdownsFrom, which the XRD has too.
 const (
 	MessageSource       = `set exactly one of configMap, image and ociRepository`
-	MessageImage        = `an image holds the whole book: remove markdowns, binaries and the other entries, or the image`
-	MessageImagePath    = `an image holds the whole book: remove path`
-	MessageImageSummary = `the function cannot read an image: add SUMMARY.md to the image, and remove summary`
+	MessageImage        = `remove markdowns, binaries and the other entries, or the image: an image has the whole book`
+	MessageImagePath    = `remove path: an image has the whole book`
+	MessageImageSummary = `remove summary, and add SUMMARY.md to the image: the function cannot read an image`
 )
 
 // validateSources returns the errors of spec.markdownsFrom, without the files of the
@@ -64,7 +64,7 @@ func validateSource(v view.View, from view.Source, at *field.Path) field.ErrorLi
 		errs = field.ErrorList{field.Required(at, MessageSource)}
 	case from.Image != nil:
 		errs = validateEnum(from.Image.PullPolicy, at.Child("image", "pullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
-		errs = append(errs, validateBookImage(v, *from.Image, at.Child("image", "reference"))...)
+		errs = append(errs, validateBookImage(v, *from.Image, "an image", at.Child("image", "reference"))...)
 	case from.OCIRepository != nil:
 		errs = validateRepository(v, *from.OCIRepository, at.Child("ociRepository", "name"))
 	default:
@@ -96,24 +96,24 @@ func validateRepository(v view.View, from view.RepositorySource, at *field.Path)
 		return errs
 	}
 
-	return validateBookImage(v, from.Image, at)
+	return validateBookImage(v, from.Image, "an OCIRepository with a URL", at)
 }
 
-// validateBookImage returns the errors of an image with a book. The Input must allow
+// validateBookImage returns the errors of an image with a book, which what describes. The Input must allow
 // it, because pods pull it with the imagePullSecrets of the Input.
-func validateBookImage(v view.View, image view.ImageSource, at *field.Path) field.ErrorList {
+func validateBookImage(v view.View, image view.ImageSource, what string, at *field.Path) field.ErrorList {
 	if errs := validateImage(image.Reference, at); len(errs) > 0 {
 		return errs
 	}
 	if allowed(image.Reference, v.Input.AllowedBookImages) {
 		return nil
 	}
-	how := report.Choice("an image", v.Input.AllowedBookImages)
+	how := report.Choice(what, v.Input.AllowedBookImages)
 	if len(v.Input.AllowedBookImages) == 0 {
-		how = "the Composition allows no image with a book: set allowedBookImages in its Input"
+		how = "use markdowns or ConfigMaps: the Input's allowedBookImages allows no image"
 	}
 
-	return field.ErrorList{field.Forbidden(at, fmt.Sprintf("%q is not allowed here: %s", report.Short(image.Reference), how))}
+	return field.ErrorList{field.Forbidden(at, how)}
 }
 
 // unusableSources returns a problem for each source that cannot be used, and one if
@@ -122,7 +122,7 @@ func unusableSources(req request.Request) report.Problems {
 	v := req.View
 	if len(request.Required(v)) > 0 && !req.Capable(request.CapabilityResources) {
 		return report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(field.NewPath("spec", "markdownsFrom"),
-			"this version of Crossplane does not send resources to functions: upgrade to v2.2 or later")})
+			"upgrade Crossplane to v2.2 or later: this version does not send resources to functions")})
 	}
 	var p report.Problems
 	for i, from := range v.Spec.MarkdownsFrom {

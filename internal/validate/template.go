@@ -205,7 +205,7 @@ func extraErrors(f *files.Files, at *field.Path) field.ErrorList {
 		size += n
 	}
 	if size += files.Size(f.Spec); len(extra) > 0 && size > files.MaxBytes {
-		errs = append(errs, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"))
+		errs = append(errs, field.Forbidden(at, "shorten or remove files: together with those of the MarkdownView they have more than 1 MiB"))
 	}
 
 	return errs

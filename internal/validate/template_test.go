@@ -24,7 +24,7 @@ func TestExtraSize(t *testing.T) {
 		t.Errorf("All files together have 1 MiB: want no error, got %v", errs)
 	}
 	extra.BinaryData["b.png"] = []byte{1, 2}
-	want := []string{"configMap: Forbidden: holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"}
+	want := []string{"configMap: Forbidden: shorten or remove files: together with those of the MarkdownView they have more than 1 MiB"}
 	if diff := cmp.Diff(want, viewtest.Messages(report.ProblemsOf("", extraErrors(files.Of(v, extra), at)))); diff != "" {
 		t.Errorf("All files together have more than 1 MiB: -want, +got:\n%s", diff)
 	}

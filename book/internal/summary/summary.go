@@ -1,0 +1,289 @@
+// Package summary reads a SUMMARY.md as mdBook does.
+package summary
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/problem"
+)
+
+// Name is the name of the file that lists the chapters.
+const Name = "SUMMARY.md"
+
+// A Chapter is a chapter of SUMMARY.md, or a link in it that is not a chapter.
+type Chapter struct {
+	// Target is the link as mdBook reads it. It is empty for a draft chapter.
+	Target string
+	// Name is the name of the file: the target without "." and "//".
+	Name string
+	Line int
+}
+
+// A Summary is what mdBook reads from a SUMMARY.md.
+type Summary struct {
+	Chapters []Chapter         // Including drafts.
+	Lost     []Chapter         // Links that are not chapters.
+	Code     []problem.Problem // Links in indented code.
+	Ignored  []problem.Problem // Other text that mdBook ignores.
+	Problem  problem.Problem
+}
+
+// An item is a chapter in a list of SUMMARY.md, with the items of its nested list.
+type item struct {
+	Chapter
+
+	children []*item
+}
+
+// Parse follows
+// https://github.com/rust-lang/mdBook/blob/v0.5.4/crates/mdbook-summary/src/lib.rs
+// function by function, including its quirks.
+func Parse(text string) Summary {
+	source := normalize(text)
+	root, line, err := parse(source)
+	if err != nil {
+		return Summary{Problem: problem.Problem{File: Name, Line: line, Message: err.Error()}}
+	}
+	p := &summaryParser{events: events(source, root)}
+	if strings.Count(text, "\r") != strings.Count(text, "\r\n") {
+		p.rejectBlocks()
+	}
+	p.title()
+	items := p.affix(true)
+	items = append(items, p.parts()...)
+	if p.problem == "" {
+		items = append(items, p.affix(false)...)
+	}
+	if p.problem != "" {
+		if target := spaced(source, p.line); target != "" {
+			p.problem = "the link to \"" + problem.Display(target) + "\" contains a space, so mdBook does not read it as a link: " +
+				"write \"<" + problem.Display(target) + ">\" or \"" + problem.Display(strings.ReplaceAll(target, " ", "%20")) + "\""
+		}
+
+		return Summary{Problem: problem.Problem{File: Name, Line: p.line, Message: p.problem}}
+	}
+
+	result := Summary{Lost: p.lost}
+	var flatten func([]*item)
+	flatten = func(items []*item) {
+		for _, i := range items {
+			result.Chapters = append(result.Chapters, i.Chapter)
+			flatten(i.children)
+		}
+	}
+	flatten(items)
+	result.Code, result.Ignored = ignored(source, p.events)
+
+	return result
+}
+
+type summaryParser struct {
+	events []event
+	next   int
+	lost   []Chapter
+
+	problem string
+	line    int
+}
+
+// more returns the next event. Callers go back with p.next--.
+func (p *summaryParser) more() (event, bool) {
+	if p.problem != "" || p.next >= len(p.events) {
+		return event{}, false
+	}
+	p.next++
+
+	return p.events[p.next-1], true
+}
+
+func (p *summaryParser) fail(line int, problem string) {
+	p.line, p.problem = line, problem
+}
+
+func (e event) startsH1() bool { return e.starts(ast.KindHeading) && e.level == 1 }
+
+// skip moves past the first event that ends what e started. Like mdBook, it does not
+// count nested starts.
+func (p *summaryParser) skip(e event) {
+	for {
+		n, ok := p.more()
+		if !ok || n.kind == end && n.tag == e.tag && n.level == e.level {
+			return
+		}
+		p.ignore(n)
+	}
+}
+
+// ignore records a link that mdBook ignores.
+func (p *summaryParser) ignore(e event) {
+	if e.starts(ast.KindLink) && e.link != "" {
+		p.lost = append(p.lost, e.chapter())
+	}
+}
+
+// rejectBlocks fails if a text whose lines end with a carriage return alone has code or HTML:
+// mdBook then takes what follows up to a line feed for a part of that.
+func (p *summaryParser) rejectBlocks() {
+	for _, e := range p.events {
+		if e.kind == html || e.starts(ast.KindCodeBlock) || e.starts(ast.KindFencedCodeBlock) {
+			p.fail(e.line, "mdBook does not see where this code or HTML ends: end the lines of the file with line feeds, not with carriage returns alone")
+			return
+		}
+	}
+}
+
+func (p *summaryParser) lose(items []*item) {
+	for _, i := range items {
+		if i.Target != "" {
+			p.lost = append(p.lost, i.Chapter)
+		}
+		p.lose(i.children)
+	}
+}
+
+func (p *summaryParser) title() {
+	for {
+		e, ok := p.more()
+		switch {
+		case !ok:
+			return
+		case e.startsH1():
+			p.skip(e)
+			return
+		case e.kind != html:
+			p.next--
+			return
+		}
+	}
+}
+
+// affix reads the prefix or suffix chapters: those before or after the numbered ones.
+func (p *summaryParser) affix(prefix bool) (items []*item) {
+	for {
+		e, ok := p.more()
+		switch {
+		case !ok:
+			return items
+		case (e.starts(ast.KindList) || e.startsH1()) && prefix:
+			p.next--
+			return items
+		case e.starts(ast.KindList) || e.startsH1():
+			p.fail(e.line, "a list or a heading follows a paragraph that ended the list of chapters: "+
+				"remove the paragraph, or write it as a heading such as \"# Part\"")
+
+			return nil
+		case e.starts(ast.KindLink):
+			items = append(items, p.link(e))
+		}
+	}
+}
+
+func (p *summaryParser) link(e event) *item {
+	p.skip(e)
+	return &item{Chapter: e.chapter()}
+}
+
+// chapter returns the chapter that a link leads to. mdBook decodes only %20.
+func (e event) chapter() Chapter {
+	target := strings.ReplaceAll(e.link, "%20", " ")
+	return Chapter{Target: target, Name: Clean(target), Line: e.line}
+}
+
+// parts reads the numbered chapters, with or without headings.
+func (p *summaryParser) parts() (items []*item) {
+	for {
+		e, ok := p.more()
+		switch {
+		case !ok:
+			return items
+		case e.starts(ast.KindParagraph):
+			p.next--
+			return items
+		case e.startsH1():
+			p.skip(e)
+		default:
+			p.next--
+		}
+		items = append(items, p.numbered()...)
+	}
+}
+
+func (p *summaryParser) numbered() (items []*item) {
+	for first := true; ; first = false {
+		e, ok := p.more()
+		switch {
+		case !ok:
+			return items
+		case e.starts(ast.KindParagraph) && first:
+		case e.starts(ast.KindParagraph), e.startsH1():
+			p.next--
+			return items
+		case e.starts(ast.KindList):
+			p.next--
+			items = append(items, p.list()...)
+		case e.kind == start:
+			p.ignore(e)
+			p.skip(e)
+		}
+	}
+}
+
+// list reads the items of a list and of its nested lists. It begins before the start event
+// of the outermost list, and after the start event of a nested list.
+func (p *summaryParser) list() (items []*item) {
+	for {
+		e, ok := p.more()
+		switch {
+		case !ok:
+			return items
+		case e.starts(ast.KindListItem):
+			if i := p.item(e.line); i != nil {
+				items = append(items, i)
+			}
+		case e.starts(ast.KindList) && len(items) == 0:
+		case e.starts(ast.KindList):
+			last := items[len(items)-1]
+			p.lose(last.children)
+			last.children = p.list()
+		case e.kind == end && e.tag == ast.KindList:
+			return items
+		default:
+			p.ignore(e)
+		}
+	}
+}
+
+func (p *summaryParser) item(line int) *item {
+	for {
+		e, ok := p.more()
+		switch {
+		case e.starts(ast.KindParagraph):
+		case e.starts(ast.KindLink):
+			return p.link(e)
+		default:
+			if ok && e.line > 0 {
+				line = e.line
+			}
+			p.fail(line, "an item of the list does not begin with a link: write \"- [Title](file.md)\", or \"- [Title]()\" for a draft")
+
+			return nil
+		}
+	}
+}
+
+// Clean removes "." and empty segments, as a file system does.
+func Clean(target string) string {
+	if !strings.Contains(target, "./") && !strings.Contains(target, "//") && !strings.HasPrefix(target, ".") {
+		return target
+	}
+	var kept []string
+	for segment := range strings.SplitSeq(target, "/") {
+		if segment != "" && segment != "." {
+			kept = append(kept, segment)
+		}
+	}
+
+	return strings.Join(kept, "/")
+}
