@@ -41,7 +41,7 @@ NODE_PARTS := containerd containerd-shim-runc-v2 coredns kubelet kube-proxy kube
 CONTROL_PLANE := $(addprefix $(BIN)/,crossplane cyclonedx-gomod regctl release kubectl $(if $(E2E_KUBECONFIG),,$(notdir $(CORE)) etcd kube-apiserver kube-controller-manager \
 	$(if $(filter real,$(NODE)),$(NODE_PARTS)))) \
 	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
-E2E_TOOLS := $(addprefix $(BIN)/,function-auto-ready kube-state-metrics $(if $(filter real,$(NODE)),chromium-trixie images prometheus-trixie))
+E2E_TOOLS := $(addprefix $(BIN)/,function-auto-ready kube-state-metrics $(if $(filter real,$(NODE)),chromium-trixie images prometheus-trixie source-controller))
 
 # The test Upgrade goes back to the function of this commit.
 PREVIOUS ?= HEAD^
@@ -387,6 +387,7 @@ $(eval $(call tool,function-auto-ready,function-auto-ready,github.com/crossplane
 $(eval $(call tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
 $(eval $(call tool,gremlins,gremlins,github.com/go-gremlins/gremlins/cmd/gremlins))
 $(eval $(call tool,regctl,regctl,github.com/regclient/regclient/cmd/regctl))
+$(eval $(call tool,source-controller,source-controller,github.com/fluxcd/source-controller))
 $(eval $(call tool,kubernetes,etcd,go.etcd.io/etcd/server/v3))
 $(eval $(call tool,kubernetes,kubectl,k8s.io/kubernetes/cmd/kubectl))
 $(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))

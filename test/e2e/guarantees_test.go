@@ -68,6 +68,7 @@ func TestGuarantees(t *testing.T) {
 		Served,
 		FromLarge,
 		FromImage,
+		FromOCIRepository,
 		Server,
 		Fresh,
 		Orphaned,
