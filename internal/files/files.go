@@ -19,6 +19,9 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
+// MaxBytes is how many bytes a ConfigMap can hold.
+const MaxBytes = 1 << 20
+
 // Metadata returns the metadata of a composed resource. If the XR is namespaced, it has
 // no namespace: Crossplane sets that of the XR.
 func Metadata(v view.View, name string, annotations map[string]string) metav1.ObjectMeta {
@@ -294,7 +297,7 @@ func Validate(s view.Spec, at *field.Path) field.ErrorList {
 	all := len(s.Markdowns) + len(s.Binaries)
 	switch {
 	case len(s.Markdowns)+len(s.MarkdownsFrom) == 0:
-		return field.ErrorList{field.Required(markdowns, MessageEmpty)}
+		return field.ErrorList{field.Required(markdowns, `spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`)}
 	case len(s.Markdowns) > view.MaxFiles:
 		return field.ErrorList{field.TooMany(markdowns, len(s.Markdowns), view.MaxFiles)}
 	case all > view.MaxFiles:
@@ -304,16 +307,16 @@ func Validate(s view.Spec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	// A ConfigMap of spec.markdownsFrom may have SUMMARY.md.
 	if _, ok := s.Markdowns[view.SummaryName]; !ok && s.Summary != view.SummaryAuto && len(s.MarkdownsFrom) == 0 {
-		errs = append(errs, field.Required(markdowns, MessageSummary))
+		errs = append(errs, field.Required(markdowns, `spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`))
 	}
 	if _, ok := s.Binaries[view.SummaryName]; ok {
-		errs = append(errs, field.Forbidden(binaries, MessageBinary))
+		errs = append(errs, field.Forbidden(binaries, `spec.binaries has a file named "SUMMARY.md": write it as text in spec.markdowns`))
 	}
 	switch {
 	case textSize(s) > MaxBytes:
-		errs = append(errs, field.Forbidden(markdowns, MessageSize))
+		errs = append(errs, field.Forbidden(markdowns, `spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`))
 	case Size(s) > MaxBytes:
-		errs = append(errs, field.Forbidden(binaries, MessageSizes))
+		errs = append(errs, field.Forbidden(binaries, `spec.markdowns and spec.binaries together hold more than 1 MiB (1048576 bytes): shorten the files or split the book`))
 	}
 
 	return errs
@@ -353,13 +356,3 @@ func canonical(text string) string {
 
 	return text
 }
-
-// Limits and messages about the files of a spec.
-const (
-	MaxBytes       = 1 << 20 // What a ConfigMap can hold.
-	MessageEmpty   = `spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`
-	MessageSummary = `spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`
-	MessageBinary  = `spec.binaries has a file named "SUMMARY.md": write it as text in spec.markdowns`
-	MessageSize    = `spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`
-	MessageSizes   = `spec.markdowns and spec.binaries together hold more than 1 MiB (1048576 bytes): shorten the files or split the book`
-)

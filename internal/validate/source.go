@@ -25,14 +25,6 @@ import (
 // every ConfigMap has 1 MiB of binaryData, which is larger as base64.
 const maxSources = 8
 
-// Messages about spec.markdownsFrom, which the XRD has too.
-const (
-	MessageSource       = `set configMap or image, and not both`
-	MessageImage        = `an image holds the whole book: remove markdowns, binaries and the other entries, or the image`
-	MessageImagePath    = `an image holds the whole book: remove path`
-	MessageImageSummary = `the function cannot read an image: add SUMMARY.md to the image, and remove summary`
-)
-
 // validateSources returns the errors of spec.markdownsFrom, without the files of the
 // ConfigMaps.
 func validateSources(v view.View) field.ErrorList {
@@ -47,21 +39,21 @@ func validateSources(v view.View) field.ErrorList {
 	for i, from := range v.Spec.MarkdownsFrom {
 		switch at := at.Index(i); {
 		case (from.ConfigMap == nil) == (from.Image == nil):
-			errs = append(errs, field.Required(at, MessageSource))
+			errs = append(errs, field.Required(at, `set configMap or image, and not both`))
 		case from.Image != nil:
 			errs = append(errs, validateBookImage(v, *from.Image, at.Child("image"))...)
 			if from.Path != "" {
-				errs = append(errs, field.Forbidden(at.Child("path"), MessageImagePath))
+				errs = append(errs, field.Forbidden(at.Child("path"), `an image holds the whole book: remove path`))
 			}
 		default:
 			errs = append(errs, validateConfigMapSource(from, at)...)
 		}
 	}
 	if v.Spec.BookImage() != nil && (len(v.Spec.MarkdownsFrom) > 1 || len(v.Spec.Markdowns)+len(v.Spec.Binaries) > 0) {
-		errs = append(errs, field.Forbidden(at, MessageImage))
+		errs = append(errs, field.Forbidden(at, `an image holds the whole book: remove markdowns, binaries and the other entries, or the image`))
 	}
 	if v.Spec.BookImage() != nil && v.Spec.Summary == view.SummaryAuto {
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), MessageImageSummary))
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), `the function cannot read an image: add SUMMARY.md to the image, and remove summary`))
 	}
 
 	return errs
