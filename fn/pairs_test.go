@@ -24,6 +24,18 @@ var exclusive = map[pair]struct{ spec, input, want string }{
 		input: `{ingress: {host: "{name}.example.com"}, route: {host: "{name}.example.com", parentRefs: [{name: public}]}}`,
 		want:  "input.ingress: Forbidden: set route or ingress, not both",
 	},
+	{"input.ingress", "input.templates.httpRoute"}: {
+		input: `{ingress: {host: "{name}.example.com"}, templates: {httpRoute: {metadata: {labels: {a: b}}}}}`,
+		want:  "input.templates.httpRoute: Forbidden: has no effect without input.route: set it, or remove the template",
+	},
+	{"input.route", "input.templates.ingress"}: {
+		input: `{route: {host: "{name}.example.com", parentRefs: [{name: public}]}, templates: {ingress: {metadata: {labels: {a: b}}}}}`,
+		want:  "input.templates.ingress: Forbidden: has no effect without input.ingress: set it, or remove the template",
+	},
+	{"input.templates.httpRoute", "input.templates.ingress"}: {
+		input: `{templates: {httpRoute: {metadata: {labels: {a: b}}}, ingress: {metadata: {labels: {a: b}}}}}`,
+		want:  "input.templates.httpRoute: Forbidden: has no effect without input.route",
+	},
 	{"input.listenAddress", "input.server"}: {
 		input: `{listenAddress: "::", server: {}}`,
 		want:  "input.server: Forbidden: listenAddress has no effect on a web server",

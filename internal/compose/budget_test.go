@@ -39,8 +39,8 @@ func TestBudget(t *testing.T) {
 				t.Fatal(viewtest.Messages(problems))
 			}
 			got := ""
-			if r, ok := budget(v, o, d); ok {
-				spec := r.Object.(*policyv1.PodDisruptionBudget).Spec
+			if b, ok := d.Resources[len(d.Resources)-1].Object.(*policyv1.PodDisruptionBudget); ok {
+				spec := b.Spec
 				if spec.MaxUnavailable != nil {
 					got += "max " + spec.MaxUnavailable.String()
 				}
