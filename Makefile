@@ -29,20 +29,27 @@ CONFIGURATION_PACKAGE := $(DIST)/configuration-markdownview.xpkg
 # which needs Linux, root and apt. Elsewhere pods are simulated.
 NODE ?= $(shell unshare --net --mount --pid --fork true 2>/dev/null && command -v apt-get >/dev/null && echo real || echo simulated)
 export NODE
+# Another version of Crossplane than that of test/tools/crossplane, such as v2.3.4.
+export CROSSPLANE_VERSION
+CORE := $(BIN)/crossplane-core$(CROSSPLANE_VERSION:%=-%)
 NODE_PARTS := containerd containerd-shim-runc-v2 coredns kubelet kube-proxy kube-scheduler debian mdbook-trixie
 
 # With an existing cluster (E2E_KUBECONFIG), the binaries of a control plane are not
 # needed. test/readme.sh does not run there: it needs the control plane of "make up".
-CONTROL_PLANE := $(addprefix $(BIN)/,crossplane cyclonedx-gomod regctl release kubectl $(if $(E2E_KUBECONFIG),,crossplane-core etcd kube-apiserver kube-controller-manager \
+CONTROL_PLANE := $(addprefix $(BIN)/,crossplane cyclonedx-gomod regctl release kubectl $(if $(E2E_KUBECONFIG),,$(notdir $(CORE)) etcd kube-apiserver kube-controller-manager \
 	$(if $(filter real,$(NODE)),$(NODE_PARTS)))) \
 	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
 E2E_TOOLS := $(addprefix $(BIN)/,function-auto-ready kube-state-metrics $(if $(filter real,$(NODE)),chromium-trixie prometheus-trixie))
+
+# The test Upgrade goes back to the function of this commit.
+PREVIOUS ?= HEAD^
+PREVIOUS_PACKAGE := $(DIST)/previous/previous.xpkg
 
 # The first build takes minutes. STEP prints what it builds, such as "[7/14] kube-apiserver",
 # and writes the output of the command to .run/build.
 STEP := $(CURDIR)/test/step.sh
 up: export NEED := $(CONTROL_PLANE) $(BIN)/controlplane
-e2e: export NEED := $(CONTROL_PLANE) $(E2E_TOOLS) $(BIN)/function-fixture $(BIN)/samples
+e2e: export NEED := $(CONTROL_PLANE) $(E2E_TOOLS) $(PREVIOUS_PACKAGE) $(BIN)/function-fixture $(BIN)/samples
 
 .PHONY: help
 help: ## Show the targets.
@@ -67,14 +74,14 @@ up: $(CONTROL_PLANE) ## Start a cluster with Crossplane and the function. NODE=s
 down: ## Stop the cluster of "make up".
 	@$(BIN)/controlplane down .
 
-# XR is the file with the MarkdownView. COMPOSITION or INPUT is a file with the Input of
+# XR is the file with the MarkdownView, or a folder. COMPOSITION or INPUT is a file with the Input of
 # the function. PORT is the port of the book. MDBOOK is the command that runs mdBook.
 XR ?= example/xr.yaml
 
 .PHONY: preview
 preview: ## Serve the book of XR=FILE (example/xr.yaml), and reload it when the file changes. Needs mdBook.
-	@go build -o $(BIN)/preview ./preview
-	@$(BIN)/preview '$(XR)' $(if $(COMPOSITION),'--composition=$(COMPOSITION)') $(if $(INPUT),'--input=$(INPUT)') \
+	@go build -o $(BIN)/markdownview ./markdownview
+	@$(BIN)/markdownview preview '$(XR)' $(if $(COMPOSITION),'--composition=$(COMPOSITION)') $(if $(INPUT),'--input=$(INPUT)') \
 		$(if $(PORT),--port=$(PORT)) $(if $(MDBOOK),'--mdbook=$(MDBOOK)')
 
 ##@ Develop
@@ -193,14 +200,14 @@ test-book: export BOOKS ?= 200
 test-book: export SEED ?= 1
 
 .PHONY: test-book
-test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the composed container and "make preview". Needs Debian.
-	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); \
-	cd test/book && MDBOOKS=$$trixie:$$sid go test -count=1 ./...
+test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the composed container and "markdownview preview". Needs Debian.
+	@set -e; trixie=$$(test/debian.sh trixie mdbook); sid=$$(test/debian.sh sid mdbook); nginx=$$(test/debian.sh trixie nginx); \
+	cd test/book && MDBOOKS=$$trixie:$$sid NGINX=$$nginx go test -count=1 ./...
 
 TIMEOUT ?= 40m
 
 .PHONY: e2e
-e2e: $(CONTROL_PLANE) $(E2E_TOOLS) ## Run the end-to-end tests and the commands of the README. RUN=Create runs one test, NODE=simulated simulates pods.
+e2e: $(CONTROL_PLANE) $(E2E_TOOLS) $(PREVIOUS_PACKAGE) ## Run the end-to-end tests and the commands of the README. RUN=Create runs one test, NODE=simulated simulates pods.
 	@$(STEP) function-fixture go -C test/e2e build -o $(BIN)/function-fixture ./cmd/fixture
 	@$(STEP) samples go build -o $(BIN)/samples ./test/sample/write
 	cd test/e2e && go test -count=1 -timeout $(TIMEOUT) -parallel 16 $(if $(RUN),-run '//^($(RUN))$$') -v .
@@ -280,6 +287,9 @@ $(DIST)/function-markdownview-linux-%.xpkg: $(BIN)/crossplane $(BIN)/cyclonedx-g
 	mv $$new/sbom.json $(@:.xpkg=.cdx.json); \
 	mv $$new/function.xpkg $@'
 
+$(PREVIOUS_PACKAGE): $(BIN)/crossplane $(BIN)/cyclonedx-gomod $(BIN)/regctl FORCE
+	@$(STEP) $(@F) test/previous.sh '$(PREVIOUS)' $@
+
 $(CONFIGURATION_PACKAGE): $(BIN)/crossplane $(BIN)/release FORCE
 	@mkdir -p $(DIST)
 	@$(STEP) $(@F) sh -exc 'new=$$(mktemp -d $(DIST)/new.XXXXXX); trap "rm -r $$new" EXIT; mkdir $$new/examples; cp example/xr.yaml $$new/examples; \
@@ -328,11 +338,16 @@ $(BIN)/release: $(wildcard release/*.go) release/go.mod release/go.sum
 TOOL_LDFLAGS := -s -w
 # The RBAC manager serves metrics on :8080 and has no flag to change that, so two control
 # planes on one machine would conflict.
-$(BIN)/crossplane-core: TOOL_LDFLAGS += -X sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=0
 # A package specifies the Crossplane versions that it supports, so Crossplane must have
-# a version.
-$(BIN)/crossplane-core: TOOL_LDFLAGS += -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(shell \
-	sed -n 's|^[[:space:]]*github.com/crossplane/crossplane/v2 \(v[^ ]*\).*|\1|p' test/tools/crossplane/go.mod)
+# a version. Before v2.3 the variable was in another package.
+CORE_LDFLAGS = -X sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=0 \
+	-X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(1) -X github.com/crossplane/crossplane/v2/internal/version.version=$(1)
+$(BIN)/crossplane-core: TOOL_LDFLAGS += $(call CORE_LDFLAGS,$(shell \
+	sed -n 's|^[[:space:]]*github.com/crossplane/crossplane/v2 \(v[^ ]*\).*|\1|p' test/tools/crossplane/go.mod))
+
+$(BIN)/crossplane-core-%: test/crossplane.sh
+	@$(LARGE_HEAP) $(STEP) $(@F) sh -exc 'test/crossplane.sh $* $@.module; \
+	go -C $@.module build -ldflags "-s -w $(call CORE_LDFLAGS,$*)" -o $@ github.com/crossplane/crossplane/v2/cmd/crossplane'
 
 # Tools that compress layers of a package are built with the Go version of releases too.
 $(BIN)/crossplane $(BIN)/regctl: export GOTOOLCHAIN := $(RELEASE_GO)

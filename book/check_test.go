@@ -25,10 +25,12 @@ type testCase struct {
 	Texts    map[string]string `json:"texts"`
 	Binaries []string          `json:"binaries"`
 	Stricter []string          `json:"stricter"`
+
+	Redirects map[string]string `json:"redirects"`
 }
 
 func (c testCase) files() Files {
-	files := Files{Markdowns: map[string]string{}, Binaries: c.Binaries}
+	files := Files{Markdowns: map[string]string{}, Binaries: c.Binaries, Redirects: c.Redirects}
 	for _, name := range c.Files {
 		files.Markdowns[name] = "# Title\n"
 	}

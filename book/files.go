@@ -20,6 +20,8 @@ type Files struct {
 	// Shared has the names of the files that are in other ConfigMaps, so their keys
 	// cannot conflict with those of the rest.
 	Shared map[string]bool
+	// Redirects maps pages that moved, such as "/old.html", to pages or URLs.
+	Redirects map[string]string
 }
 
 // An index finds the files of a book by name.

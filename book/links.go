@@ -1,6 +1,7 @@
 package book
 
 import (
+	"math"
 	"net/url"
 	"path"
 	"strings"
@@ -40,6 +41,46 @@ func warnChapters(x *index, out *output, chapters []summary.Chapter, lost map[st
 		l.warnLinks(c.Name)
 	}
 	l.warnUnlisted(chapters, lost)
+}
+
+// A Site says where the links of a book lead. Unlike Check, it does not limit the work.
+type Site struct{ links *linkChecker }
+
+// NewSite returns the Site of a book.
+func NewSite(files Files) *Site {
+	x, r := newIndex(files), &report{}
+	chapters, _ := checkSummary(x, r)
+
+	return &Site{&linkChecker{index: x, output: checkOutput(x, chapters, r)}}
+}
+
+// Dead returns why a link or an image of a chapter leads nowhere. It returns an empty string
+// if it leads somewhere.
+func (s *Site) Dead(chapter, target string) string {
+	s.links.work = math.MaxInt
+	d, isDead := s.links.dead(chapter, target)
+	if !isDead {
+		return ""
+	}
+
+	return d.problem(chapter, 0).Message
+}
+
+// Chapter returns the chapter whose page a link of a chapter leads to. It returns an empty
+// string if the link leads elsewhere.
+func (s *Site) Chapter(chapter, target string) string {
+	switch target = markdown.Unescape(target); {
+	case target == "", strings.HasPrefix(target, "//"), markdown.HasScheme(target):
+		return ""
+	case target[0] == '#', target[0] == '?':
+		return chapter
+	}
+	s.links.resolve(chapter, target)
+	if !s.links.leads() {
+		return ""
+	}
+
+	return s.links.pages[string(s.links.page)]
 }
 
 // warnLinks reports the links and images of a chapter that lead nowhere.

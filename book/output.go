@@ -19,6 +19,7 @@ func checkOutput(x *index, chapters []summary.Chapter, r *report) *output {
 	o.checkPages(chapters, r)
 	o.checkCopies(x, r)
 	o.checkFolders(x, r)
+	o.checkRedirects(x, r)
 
 	return o
 }

@@ -32,8 +32,8 @@
 // each change. See compose/complete.go for how later calls know that nothing has changed.
 //
 // If there are problems, the function composes nothing: the response has a fatal result
-// and conditions, and passes on what other functions desire. Only the packages request and
-// response, and wire and objects below them, know protobuf. The steps between them are pure
+// and conditions, and passes on what other functions desire. Package request reads the
+// messages of protobuf, and package response writes them. The steps between them are pure
 // functions of Go values, which can be tested without a request.
 //
 // # Laws

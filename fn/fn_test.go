@@ -248,7 +248,7 @@ func TestRunFunction(t *testing.T) {
 
 func TestFatal(t *testing.T) {
 	const why = `input.typo: Forbidden: unknown field: use one of allowedBookImages, allowedHosts, allowedImages, annotations, apiVersion, imagePullPolicy, imagePullSecrets, immutableConfigMaps, ingress, kind, labels, listenAddress, ` +
-		`metadata, namespace, podDisruptionBudget, resources, route, server, service, statusFields, templates, ttl, viewerImage; spec.replicas: Invalid value: 9: must be from 1 to 5`
+		`metadata, namespace, podDisruptionBudget, resources, route, server, service, statusFields, templates, theme, ttl, viewerImage; spec.replicas: Invalid value: 9: must be from 1 to 5`
 
 	req := settledRequest(t)
 	req.Input = viewtest.Object(t, `{typo: 1}`)
@@ -312,7 +312,7 @@ func TestOthers(t *testing.T) {
 
 	req.Desired.Resources["service"] = viewtest.Resource(t, `{kind: Ingress}`)
 	rsp = run(t, req)
-	want := `cannot compose MarkdownView "sample": desired.resources[service]: Forbidden: another function of the pipeline desires another resource with this name: rename it there`
+	want := `cannot compose MarkdownView "sample": desired.resources[service]: Forbidden: rename it in the other function of the pipeline, which desires a different resource with this name`
 	if len(rsp.GetResults()) != 1 || rsp.GetResults()[0].GetMessage() != want || rsp.GetResults()[0].GetReason() != "PipelineConflict" {
 		t.Errorf("Two resources cannot have the same name: want %q, got %v", want, rsp.GetResults())
 	}

@@ -185,38 +185,38 @@ func TestMarkdownsFrom(t *testing.T) {
 				object{}, from("A", "../x"), object{"path": "x", "image": object{"reference": "A", "pullPolicy": "Sometimes"}},
 			}},
 			want: strings.Join([]string{
-				`Degraded InvalidSpec: spec.markdownsFrom: Forbidden: an image holds the whole book: remove markdowns, binaries and the other entries, or the image`,
+				`Degraded InvalidSpec: spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image: an image has the whole book`,
 				`spec.markdownsFrom[0]: Required value: set configMap or image, and not both`,
 				`spec.markdownsFrom[1].configMap.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
 				`spec.markdownsFrom[1].configMap.name: Not found: "A": create this ConfigMap in namespace docs, or remove it from the list`,
 				`spec.markdownsFrom[1].path: Invalid value: "../x": must not begin with ".."`,
 				`spec.markdownsFrom[2].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`,
-				`spec.markdownsFrom[2].image.reference: Invalid value: "A": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`,
-				`spec.markdownsFrom[2].path: Forbidden: an image holds the whole book: remove path`,
+				`spec.markdownsFrom[2].image.reference: Invalid value: "A": write an image reference such as docker.io/peaceiris/mdbook:v0.5.0`,
+				`spec.markdownsFrom[2].path: Forbidden: remove path: an image has the whole book`,
 			}, "; "),
 		},
 		"ImageNotAllowed": {
 			reason: "Without allowedBookImages no image is allowed",
 			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
-			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image.reference: Forbidden: "registry.example.com/book:v1" is not allowed here: the Composition allows no image with a book: set allowedBookImages in its Input`,
+			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image.reference: Forbidden: use markdowns or ConfigMaps: the Input's allowedBookImages allows no image`,
 		},
 		"OtherImageAllowed": {
 			reason: "An image must match a pattern, and allowedImages is for other images",
 			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 			input:  inputWith(object{"allowedImages": []any{"*/book"}, "allowedBookImages": []any{"registry.example.com/team/*"}}),
-			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image.reference: Forbidden: "registry.example.com/book:v1" is not allowed here: name an image that matches registry.example.com/team/*`,
+			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image.reference: Forbidden: name an image that matches registry.example.com/team/*`,
 		},
 		"ImageAndSummary": {
 			reason: "The function cannot generate SUMMARY.md for an image",
 			spec:   object{"summary": "Auto", "markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 			input:  inputWith(object{"allowedBookImages": []any{"*/book"}}),
-			want:   `Degraded InvalidSpec: spec.summary: Forbidden: the function cannot read an image: add SUMMARY.md to the image, and remove summary`,
+			want:   `Degraded InvalidSpec: spec.summary: Forbidden: remove summary, and add SUMMARY.md to the image: the function cannot read an image`,
 		},
 		"ImageAndTemplate": {
 			reason: "A template cannot add files to an image",
 			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 			input:  inputWith(object{"allowedBookImages": []any{"*/book"}, "templates": object{"configMap": data(object{"theme.css": ""})}}),
-			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image: Forbidden: templates.configMap of the Input adds files to every book, which is not possible for a book in an image: use markdowns or ConfigMaps`,
+			want:   `Degraded InvalidSpec: spec.markdownsFrom[0].image: Forbidden: use markdowns or ConfigMaps: the Input's templates.configMap adds files to every book, and nothing can be added to an image`,
 		},
 		"Tag": {
 			reason: "The message explains that a new image with the same tag does not roll out",
@@ -292,7 +292,7 @@ func TestSent(t *testing.T) {
 		req    *fnv1.RunFunctionRequest
 		want   string
 	}{
-		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: this version of Crossplane does not send ConfigMaps to functions: upgrade to v2.2 or later"},
+		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: upgrade Crossplane to v2.2 or later: this version does not send ConfigMaps to functions"},
 		{"No ConfigMap", none, `spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`},
 		{"The first call", first, waits},
 		// Crossplane sends this for a requirement of the Composition, until the function

@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 // It tests law 5 across releases.
 func TestGoldenSettled(t *testing.T) {
 	all := goldenRequests(t)
-	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "static-from-available", "route-available", "ingress-available", "nested-available", "generated-available", "incomplete-available", "from-available", "book-image-available"} {
+	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "static-from-available", "route-available", "path-available", "ingress-available", "nested-available", "generated-available", "incomplete-available", "from-available", "book-image-available"} {
 		req, ok := all[name]
 		if !ok {
 			t.Fatalf("cannot find golden request %s", name)
@@ -146,6 +146,14 @@ func delivered(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 		}}}}},
 	})
 	out["static-other"] = c.request()
+
+	c = newCluster(t, viewOf(object{"markdowns": book("one")}), inputWith(object{
+		"server": object{"port": 9090.0},
+		"route":  object{"host": "docs.example.com", "path": "/{namespace}/{name}/", "parentRefs": []any{object{"name": "public"}}},
+	}))
+	out["path-first"] = c.request()
+	c.settle()
+	out["path-available"] = c.request()
 
 	c = newCluster(t, viewOf(object{"markdowns": book("one"), "replicas": 2.0}), inputWith(object{
 		"podDisruptionBudget": object{},

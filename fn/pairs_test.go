@@ -26,15 +26,15 @@ var exclusive = map[pair]struct{ spec, input, want string }{
 	},
 	{"input.ingress", "input.templates.httpRoute"}: {
 		input: `{ingress: {host: "{name}.example.com"}, templates: {httpRoute: {metadata: {labels: {a: b}}}}}`,
-		want:  "input.templates.httpRoute: Forbidden: has no effect without input.route: set it, or remove the template",
+		want:  "input.templates.httpRoute: Forbidden: set input.route, or remove the template: it has no effect",
 	},
 	{"input.route", "input.templates.ingress"}: {
 		input: `{route: {host: "{name}.example.com", parentRefs: [{name: public}]}, templates: {ingress: {metadata: {labels: {a: b}}}}}`,
-		want:  "input.templates.ingress: Forbidden: has no effect without input.ingress: set it, or remove the template",
+		want:  "input.templates.ingress: Forbidden: set input.ingress, or remove the template: it has no effect",
 	},
 	{"input.templates.httpRoute", "input.templates.ingress"}: {
 		input: `{templates: {httpRoute: {metadata: {labels: {a: b}}}, ingress: {metadata: {labels: {a: b}}}}}`,
-		want:  "input.templates.httpRoute: Forbidden: has no effect without input.route",
+		want:  "input.templates.httpRoute: Forbidden: set input.route, or remove",
 	},
 	{"input.listenAddress", "input.server"}: {
 		input: `{listenAddress: "::", server: {}}`,
@@ -42,23 +42,23 @@ var exclusive = map[pair]struct{ spec, input, want string }{
 	},
 	{"spec.binaries", "spec.markdownsFrom.image"}: {
 		spec: `{markdowns: {}, binaries: {logo.png: ""}, markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,
-		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
 	},
 	{"spec.markdowns", "spec.markdownsFrom.image"}: {
 		spec: `{markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,
-		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
 	},
 	{"spec.markdownsFrom.configMap", "spec.markdownsFrom.image"}: {
 		spec: `{markdowns: {}, markdownsFrom: [{configMap: {name: guide}}, {image: {reference: registry.example.com/book}}]}`,
-		want: "spec.markdownsFrom: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
 	},
 	{"spec.markdownsFrom.image", "spec.markdownsFrom.path"}: {
 		spec: `{markdowns: {}, markdownsFrom: [{path: guide, image: {reference: registry.example.com/book}}]}`,
-		want: "spec.markdownsFrom[0].path: Forbidden: an image holds the whole book",
+		want: "spec.markdownsFrom[0].path: Forbidden: remove path",
 	},
 	{"spec.markdownsFrom.image", "spec.summary"}: {
 		spec: `{markdowns: {}, summary: Auto, markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,
-		want: "spec.summary: Forbidden: the function cannot read an image",
+		want: "spec.summary: Forbidden: remove summary, and add SUMMARY.md to the image",
 	},
 }
 

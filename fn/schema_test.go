@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,8 +13,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/compose"
+	"github.com/crossplane-contrib/function-markdownview/internal/files"
 	"github.com/crossplane-contrib/function-markdownview/internal/judge"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/validate"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
@@ -117,6 +120,9 @@ func TestXRD(t *testing.T) {
 			"book.textDirection":      "string",
 			"book.defaultTheme":       "string",
 			"book.preferredDarkTheme": "string",
+			"book.redirects":          "object of string",
+			"book.repositoryUrl":      "string",
+			"book.editUrlTemplate":    "string",
 			"host":                    "string",
 			"replicas":                "integer",
 			"viewerImage":             "string",
@@ -151,19 +157,14 @@ func TestXRD(t *testing.T) {
 	})
 
 	t.Run("Messages", func(t *testing.T) {
-		for _, message := range []string{
-			`spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`,
-			`spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`,
-			`spec.binaries has a file named "SUMMARY.md": write it as text in spec.markdowns`,
-			`spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`,
-			`spec.markdowns and spec.binaries together hold more than 1 MiB (1048576 bytes): shorten the files or split the book`,
-			`set configMap or image, and not both`,
-			`an image holds the whole book: remove markdowns, binaries and the other entries, or the image`,
-			`an image holds the whole book: remove path`,
-			`the function cannot read an image: add SUMMARY.md to the image, and remove summary`,
-		} {
+		for _, message := range []string{files.MessageSummary, files.MessageBinary, files.MessageSize, files.MessageSizes, validate.MessageSource, validate.MessageImage, validate.MessageImagePath, validate.MessageImageSummary, validate.MessageRedirectPage, validate.MessageRedirectTarget, validate.MessageRedirects, validate.MessageRepository, validate.MessageEdit} {
 			if !strings.Contains(string(b), "message: '"+message+"'") {
 				t.Errorf("The XRD has no rule with the message %q", message)
+			}
+		}
+		for _, pattern := range []string{validate.PatternRedirectPage, validate.PatternRedirectTarget, validate.PatternRepository, validate.PatternEdit} {
+			if !strings.Contains(string(b), "matches("+strconv.Quote(pattern)+")") {
+				t.Errorf("The XRD has no rule with the pattern %q", pattern)
 			}
 		}
 	})

@@ -1,31 +1,58 @@
 #!/bin/sh
-# Runs the commands of the README and of the pages in docs on the control plane of
-# "make up". The make targets of the README are not run here: they are jobs in CI.
+# Runs the commands of the README and of the pages in docs, in the order of each page, on
+# the control plane of "make up". Pages are read in the order in which a platform team
+# needs them. Not run are the make targets of the README, which are jobs in CI, and
+# commands that need a published release.
 set -eu
 
 cd "$(dirname "$0")/.."
 
-# run FILE runs the commands of a page.
+# A port is forwarded for some seconds, and only to a real pod.
+forward='/^kubectl port-forward/d'
+[ "${NODE:-simulated}" != real ] || forward='s/^kubectl port-forward.*/timeout 5 & || [ $? = 124 ]/'
+
+# run FILE [SED...] runs the commands of a page, after changes. They are in
+# a file, because some of them read standard input.
 run() {
-	awk '/^```shell$/ { on = 1; next } /^```$/ { on = 0 } on && !/^make /' "$1" | sh -eux
+	page=$1
+	shift
+	awk '/^```shell$/ { on = 1; next } /^```$/ { on = 0 } on && !/^(make (render|up)|git clone)/' "$page" | sed "$forward" >"$tmp/run"
+	for change; do
+		sed -i.bak "$change" "$tmp/run"
+	done
+	sh -eux "$tmp/run"
+}
+
+# without deletes what a page has created and installed. Crossplane would install the
+# function again while the configuration, which depends on it, exists.
+without() {
+	kubectl delete markdownviews.markdownview.fn.crossplane.io --all --all-namespaces
+	kubectl delete configurations --all
+	kubectl wait --for=delete configurationrevisions --all --timeout=2m
+	kubectl delete functions --all
+	kubectl wait --for=delete functionrevisions --all --timeout=2m
+	kubectl wait --for=delete crd/markdownviews.markdownview.fn.crossplane.io --timeout=2m
 }
 
 make build up
-trap 'make down' EXIT
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"; make down' EXIT
 trap 'exit 1' INT TERM
 export KUBECONFIG="$PWD/.run/up/kubeconfig" PATH="$PWD/.bin:$PATH"
 
-kubectl delete markdownviews --all
-# The README installs the packages. Crossplane would install the function again while
-# the configuration, which depends on it, exists.
-kubectl delete configurations --all
-kubectl wait --for=delete configurationrevisions --all --timeout=2m
-kubectl delete functions --all
-kubectl wait --for=delete functionrevisions --all --timeout=2m
-kubectl wait --for=delete crd/markdownviews.markdownview.fn.crossplane.io --timeout=2m
-
-run README.md
+# A reader of the README serves a folder in this cluster, and installs the packages in
+# another one.
+sed '/^## Install$/,$d' README.md >"$tmp/try.md"
+sed -n '/^## Install$/,$p' README.md >"$tmp/install.md"
+run "$tmp/try.md"
+without
+run "$tmp/install.md"
 kubectl describe markdownview markdownview-sample
+run docs/preview.md
+run docs/content.md "s|handbook/|$tmp/handbook/|g"
+run docs/serving.md
+run docs/status.md
+kubectl delete markdownviews --all
 test/migration.sh
 
 # The registry of a real node cannot be reached from here.
@@ -40,4 +67,10 @@ run docs/uninstall.md
 # Within some seconds, Crossplane would install a function again that a configuration needs.
 sleep 10
 [ -z "$(kubectl get functions,configurations,xrds,compositions -o name)" ]
+if [ "${NODE:-simulated}" != real ]; then
+	run docs/registry.md "s|registry.example.com/team|$registry/private|; s/USER/reader/; s/PASSWORD/of-books/" "s|^make push|& DIST=.run/own|"
+	[ "$(kubectl get functions -o name)" = function.pkg.crossplane.io/private-function-markdownview ]
+	without
+fi
 run docs/policy.md
+run docs/own-api.md

@@ -1,8 +1,8 @@
 #!/bin/sh
-# validate.sh FILE|FOLDER...
+# validate.sh [--xrd=FILE] FILE|FOLDER...
 #
 # Checks resources with "crossplane resource validate": Compositions and XRDs against
-# the CRDs of Crossplane, XRs against the XRDs of this repository, Inputs against their
+# the CRDs of Crossplane, XRs against the XRDs of this repository or that of FILE, Inputs against their
 # CRD, and HTTPRoutes against that of Gateway API. "-" reads resources from standard input.
 # The CLI reads the CRDs of Crossplane from its image. This script puts those of the Go
 # module into the cache of the CLI, so no image is downloaded.
@@ -28,8 +28,14 @@ mv "$cache/package.$$" "$cache/package.yaml"
 
 cli=.bin/crossplane
 [ -x $cli ] || cli=crossplane # As in "make render".
+xrds=package/configuration/definition.yaml,example/tutorial/definition.yaml
+case ${1-} in --xrd=*)
+	xrds=${1#--xrd=}
+	shift
+	;;
+esac
 for resources; do
 	$cli resource validate --error-on-missing-schemas --skip-success-results \
 		--cache-dir="$PWD/$run" --crossplane-image=$image:"$version" \
-		package/configuration/definition.yaml,example/tutorial/definition.yaml,package/function/input,"$routes" "$resources"
+		"$xrds,package/function/input,$routes" "$resources"
 done

@@ -16,6 +16,7 @@ import (
 // Input of the function. Every field is optional, and so is the Input.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:validation:XValidation:rule="has(self.server) || !(has(self.route) && has(self.route.path)) && !(has(self.ingress) && has(self.ingress.path))",message="a path needs server: mdbook serve serves a book only at /"
 // +kubebuilder:storageversion
 // +kubebuilder:resource:categories=crossplane
 type Input struct {
@@ -28,20 +29,19 @@ type Input struct {
 	ViewerImage string `json:"viewerImage,omitempty"`
 
 	// AllowedImages are patterns; the viewerImage of a MarkdownView must match one
-	// of them. Absent allows the repository of viewerImage of the Input, or of its
-	// default, with any tag or digest. An empty list allows none. A pattern starts with a
-	// registry ("docker.io/peaceiris/mdbook"): it is compared with the full name of
-	// the image, which the pod then uses. "*" matches any text without "/". A
+	// of them. If unset, they allow the repository of the Input's viewerImage, or of
+	// its default, with any tag or digest. An empty list allows none. A pattern starts
+	// with a registry ("docker.io/peaceiris/mdbook"): it is compared with the full name
+	// of the image, which the pod then uses. "*" matches any text without "/". A
 	// registry can be "*", or have "*" as its first label or its port. A pattern
 	// without a tag or digest allows all of them; a pattern with a tag allows only
-	// that tag, without a digest. The patterns do not apply to viewerImage of the
-	// Input.
+	// that tag, without a digest. The patterns do not apply to the Input's viewerImage.
 	// +optional
 	AllowedImages []string `json:"allowedImages,omitempty"`
 
 	// AllowedBookImages are patterns like allowedImages; an image of
 	// spec.markdownsFrom must match one of them. The pods pull it with their
-	// imagePullSecrets. Absent or empty allows none.
+	// imagePullSecrets. If unset or empty, none is allowed.
 	// +optional
 	AllowedBookImages []string `json:"allowedBookImages,omitempty"`
 
@@ -73,24 +73,35 @@ type Input struct {
 
 	// Server is a web server that serves the book. mdBook then builds the book once,
 	// in an init container, so in templates.deployment the container mdbook is one of
-	// initContainers. "{}" means the defaults below. Absent means "mdbook serve",
+	// initContainers. "{}" means the defaults below. If unset, pods run "mdbook serve",
 	// which keeps the search index in memory and ignores SIGTERM. The maintainers of
-	// mdBook do not recommend it for deployment. With a web server, each text has an
+	// mdBook do not recommend it for deployment. With a web server, each version has an
 	// immutable ConfigMap, as with immutableConfigMaps. It also holds copies of the
 	// files of spec.markdownsFrom, if all files together have at most 1 MiB.
 	// +optional
 	Server *Server `json:"server,omitempty"`
 
+	// Theme maps names of files of mdBook's theme to their texts, for all books of the
+	// Composition, such as "head.hbs" (added to the head of each page), "header.hbs"
+	// (above the menu bar), "css/variables.css" (colors) and "favicon.svg". A file
+	// replaces that of mdBook, so a file that is not empty by default may need changes
+	// for a new release of mdBook. The files have at most 128 KiB together, because
+	// pods mount them from their annotations. A change starts a rollout.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name in ['ayu-highlight.css', 'book.js', 'clipboard.min.js', 'css/chrome.css', 'css/general.css', 'css/print.css', 'css/variables.css', 'favicon.svg', 'fonts/fonts.css', 'head.hbs', 'header.hbs', 'highlight.css', 'highlight.js', 'index.hbs', 'redirect.hbs', 'toc.html.hbs', 'toc.js.hbs', 'tomorrow-night.css'])",message="mdBook reads no text file with this name from a theme"
+	// +kubebuilder:validation:MaxProperties=18
+	Theme map[string]string `json:"theme,omitempty"`
+
 	// Service configures the Service.
 	// +optional
 	Service Service `json:"service,omitempty"`
 
-	// ImmutableConfigMaps gives each text of a book an immutable ConfigMap of its
+	// ImmutableConfigMaps gives each version of a book an immutable ConfigMap of its
 	// own, named markdowns-NAME.HASH. The ConfigMap that the running pods use is
 	// kept until the Deployment has rolled out, so a pod that is replaced during a
-	// change starts with the text that it served before, even if the change is
+	// change starts with the version that it served before, even if the change is
 	// broken. There are at most two, unless somebody deletes the Deployment. By default
-	// all pods of "mdbook serve" share one ConfigMap, which changes with the text. You
+	// all pods of "mdbook serve" share one ConfigMap, which changes with the book. You
 	// can switch at any time, which starts a rollout. It has no effect with server.
 	// +optional
 	ImmutableConfigMaps bool `json:"immutableConfigMaps,omitempty"`
@@ -120,7 +131,7 @@ type Input struct {
 	// namespace, two MarkdownViews can set the same host, or one the host that the
 	// other has by default. The Gateway or the Ingress controller decides which of
 	// them it serves. A conflict that a Gateway reports is in the condition Degraded.
-	// Absent or empty allows no spec.host.
+	// If unset or empty, no spec.host is allowed.
 	// +optional
 	AllowedHosts []string `json:"allowedHosts,omitempty"`
 
@@ -134,7 +145,8 @@ type Input struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 
 	// Namespace of the composed resources of a cluster-scoped XR, where it is
-	// required. It is ignored for an XR or a claim that has a namespace.
+	// required and cannot change later. It is ignored for an XR or a claim that has a
+	// namespace.
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
 
@@ -146,15 +158,16 @@ type Input struct {
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 
 	// StatusFields are the status fields that the XRD declares. Crossplane
-	// cannot apply a status field that is not declared. Absent means all for the
-	// XRD of this project. For another XRD the function reads them from its
-	// schema. A Composition that lists the schema under
+	// cannot apply a status field that is not declared. If unset, they are all for the
+	// XRD of this project, and for others the function reads them from the schema. A Composition that lists the schema under
 	// requirements.requiredSchemas of the step, with requirementName xr, saves a
 	// second call.
 	// +optional
 	StatusFields []StatusField `json:"statusFields,omitempty"`
 
-	// Templates are partial objects that are merged over the composed resources.
+	// Templates are partial objects that are merged over the composed resources as
+	// "kubectl patch" does, for example to add tolerations or sidecars. They cannot
+	// change names, namespaces or selectors.
 	// +optional
 	Templates Templates `json:"templates,omitempty"`
 }
@@ -175,10 +188,17 @@ type Resources struct {
 // 65532 with a read-only root file system and no capabilities, and can write only to
 // /tmp. It keeps serving for 5 seconds after its pod is deleted, until Kubernetes
 // sends no more requests to it. This needs the preStop hook sleep (Kubernetes 1.30).
+// The function composes the configuration of nginx-unprivileged: the book's own page
+// for unknown addresses, compression, caching and security headers. Another image, or
+// one with command, args or another documentRoot, keeps its own configuration. It must
+// listen on port, serve documentRoot and index.html of each folder, and should do what
+// docs/web-server.md lists.
 type Server struct {
 	// Image of the web server. Defaults to
-	// "docker.io/nginxinc/nginx-unprivileged:1.28.0-alpine-slim".
-	// allowedImages does not apply to it.
+	// "docker.io/nginxinc/nginx-unprivileged:1.28.0-alpine-slim". The function
+	// composes the configuration of any image whose repository ends with
+	// "/nginxinc/nginx-unprivileged" or "/nginx/nginx-unprivileged", in any version
+	// and from any registry. allowedImages does not apply to it.
 	// +optional
 	Image string `json:"image,omitempty"`
 
@@ -189,7 +209,8 @@ type Server struct {
 	Port int32 `json:"port,omitempty"`
 
 	// DocumentRoot is the directory that the web server serves. The book is
-	// mounted there, read-only. Defaults to /usr/share/nginx/html.
+	// mounted there, read-only, or in a folder below it if the route or ingress has a
+	// path. Defaults to /usr/share/nginx/html.
 	// +optional
 	DocumentRoot string `json:"documentRoot,omitempty"`
 
@@ -205,7 +226,7 @@ type Server struct {
 
 	// Resources of the web server. Each value takes precedence over the defaults:
 	// requests of 10m cpu and 16Mi memory, and a limit of 256Mi memory. The
-	// resources of the MarkdownView and of the Input apply to mdBook, which keeps
+	// resources of the MarkdownView and the Input's apply to mdBook, which keeps
 	// the whole book in memory while it builds it.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
@@ -257,6 +278,20 @@ type Route struct {
 	// +optional
 	Host string `json:"host,omitempty"`
 
+	// Path of each book below its host, for example "/{namespace}/{name}/": one host and
+	// one certificate then serve many books. It begins and ends with "/". Each part
+	// between is {name}, {namespace}, or text. It needs {name}, and also {namespace}
+	// unless the host and all allowedHosts have it, so that no two MarkdownViews of the
+	// Composition have the same address. It needs server, because "mdbook serve" serves
+	// a book only at "/". Defaults to "/". Books on one host are one origin for a
+	// browser: a script in one book can read what another has stored there. A host for
+	// each book separates them.
+	// +optional
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:Pattern=`^/(([A-Za-z0-9][A-Za-z0-9._~-]*|\{name\}|\{namespace\})/)+$`
+	// +kubebuilder:validation:XValidation:rule="self.split('{name}').size() == 2 && self.split('{namespace}').size() <= 2",message="must have {name} once, and {namespace} at most once"
+	Path string `json:"path,omitempty"`
+
 	// Scheme of status.url: that of the listener of the Gateway. Defaults to https.
 	// +optional
 	// +kubebuilder:validation:Enum=http;https
@@ -300,6 +335,13 @@ type Ingress struct {
 	// Host of each book, as for a route.
 	// +optional
 	Host string `json:"host,omitempty"`
+
+	// Path of each book below its host, as for a route.
+	// +optional
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:Pattern=`^/(([A-Za-z0-9][A-Za-z0-9._~-]*|\{name\}|\{namespace\})/)+$`
+	// +kubebuilder:validation:XValidation:rule="self.split('{name}').size() == 2 && self.split('{namespace}').size() <= 2",message="must have {name} once, and {namespace} at most once"
+	Path string `json:"path,omitempty"`
 
 	// TLS makes status.url https. {} leaves the certificate to the controller.
 	// +optional

@@ -83,6 +83,13 @@ func (in *Input) DeepCopyInto(out *Input) {
 		*out = new(Server)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.Theme != nil {
+		in, out := &in.Theme, &out.Theme
+		*out = make(map[string]string, len(*in))
+		for key, val := range *in {
+			(*out)[key] = val
+		}
+	}
 	in.Service.DeepCopyInto(&out.Service)
 	if in.PodDisruptionBudget != nil {
 		in, out := &in.PodDisruptionBudget, &out.PodDisruptionBudget

@@ -94,7 +94,7 @@ func LastComplete(l view.LastStatus) (report.Condition, bool) {
 
 		return c, true
 	default:
-		return report.Condition{Type: report.TypeBookComplete, Status: report.Unknown, Reason: report.ReasonNotChecked, Message: "The book is not checked while there are errors: see the condition Degraded"}, false
+		return report.Condition{Type: report.TypeBookComplete, Status: report.Unknown, Reason: report.ReasonNotChecked, Message: "The book has not been checked yet: first fix the errors in the condition Degraded"}, false
 	}
 }
 

@@ -147,3 +147,19 @@ func TestExtraItems(t *testing.T) {
 		t.Errorf("items: -want, +got:\n%s", diff)
 	}
 }
+
+// TestRedirects checks that a redirect that leads nowhere is in BookComplete, and that one
+// that hides a page is an error.
+func TestRedirects(t *testing.T) {
+	v := viewtest.View()
+	v.Spec.Book.Redirects = map[string]string{"/old.html": "lost.html"}
+	d, problems := Compose(v, request.Observed{})
+	if want := `the redirect of "/old.html" leads nowhere: "/lost.html" is not in the book`; len(problems) > 0 || !strings.Contains(d.Complete.Message, want) {
+		t.Errorf("BookComplete: want %q, got %v and %v", want, d, problems)
+	}
+	v.Spec.Book.Redirects = map[string]string{"/index.html": "https://example.com"}
+	_, problems = Compose(v, request.Observed{})
+	if got, want := strings.Join(viewtest.Messages(problems), "\n"), `the redirect of "/index.html" hides a page that mdBook writes: remove it`; !strings.Contains(got, want) {
+		t.Errorf("errors: want %q, got %q", want, got)
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/book"
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
-	"github.com/crossplane-contrib/function-markdownview/internal/gateway"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/template"
@@ -29,7 +28,7 @@ func Compose(v view.View, o request.Observed) (*Desired, report.Problems) {
 	f := files.Of(v, cm)
 	if v.Spec.BookImage() != nil && len(cm.Data)+len(cm.BinaryData) > 0 {
 		return nil, report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(view.SourcePath(0).Child("image"),
-			"templates.configMap of the Input adds files to every book, which is not possible for a book in an image: use markdowns or ConfigMaps")})
+			"use markdowns or ConfigMaps: the Input's templates.configMap adds files to every book, and nothing can be added to an image")})
 	}
 	var checked *book.Problems
 	if v.Input.Templates.ConfigMap == nil && !f.GeneratesSummary() && !holds(o, f) {
@@ -121,7 +120,7 @@ func composeFiles(v view.View, o request.Observed, f *files.Files) (*Desired, fi
 		out.Resources = append(out.Resources, ComposedResource{part{view.KeyBudget, b.APIVersion, b.Kind, b.Name}, b, true})
 	}
 	if r != nil {
-		r.Serve(gateway.Backend{Name: name, Port: PortOf(s.Spec.Ports)})
+		r.Serve(rule(v, s.Spec.Ports))
 		out.Resources = append(out.Resources, ComposedResource{part{view.KeyRoute, r.APIVersion, r.Kind, r.Name}, r, true})
 	}
 	if i != nil {

@@ -88,7 +88,7 @@ func TestTemplates(t *testing.T) {
 }
 
 func TestTemplateErrors(t *testing.T) {
-	const fixed = ": Forbidden: a template cannot change this field: remove it"
+	const fixed = ": Forbidden: remove it: a template cannot change this field"
 
 	cases := map[string]struct {
 		reason     string
@@ -198,7 +198,7 @@ func TestTemplateErrors(t *testing.T) {
 // TestTemplateErrorsAmongOthers checks that the errors of templates are reported together
 // with others.
 func TestTemplateErrorsAmongOthers(t *testing.T) {
-	const fixed = ": Forbidden: a template cannot change this field: remove it"
+	const fixed = ": Forbidden: remove it: a template cannot change this field"
 
 	cases := map[string]struct {
 		reason, input string

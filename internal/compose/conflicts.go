@@ -29,7 +29,7 @@ func conflictsInPipeline(v view.View, resources []ComposedResource, p request.Pi
 			(theirs.Metadata.Namespace == "" || theirs.Metadata.Namespace == v.Namespace())
 		if desired && !same {
 			errs = append(errs, field.Forbidden(field.NewPath("desired", "resources").Key(ours.Key),
-				"another function of the pipeline desires another resource with this name: rename it there"))
+				"rename it in the other function of the pipeline, which desires a different resource with this name"))
 		}
 	}
 
@@ -48,7 +48,7 @@ func conflictsInCluster(v view.View, resources []ComposedResource, o request.Obs
 		actual, ok := o.Identities[ours.Key]
 		if ok && actual.Name != "" && actual.Name != ours.Name {
 			p = append(p, report.Problem{Reason: report.ReasonResourceConflict, Error: field.Forbidden(field.NewPath("observed", "resources").Key(ours.Key),
-				fmt.Sprintf("is named %q, and Crossplane never renames a resource: delete it, and Crossplane creates it again as %q", report.Short(actual.Name), ours.Name))})
+				fmt.Sprintf("delete %q, and Crossplane creates it again as %q: Crossplane never renames a resource", report.Short(actual.Name), ours.Name))})
 		}
 		if moved == "" && actual.Namespace != v.Namespace() {
 			moved = actual.Namespace

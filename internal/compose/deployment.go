@@ -28,7 +28,7 @@ const (
 // A rollout adds pods before it removes others, so if mdBook cannot build a book, the old
 // pods keep serving. It adds all pods at once: one at a time, the rollout would take longer.
 func deployment(v view.View, o request.Observed, book corev1.Volume) *appsv1.Deployment {
-	return &appsv1.Deployment{
+	d := &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: files.Metadata(v, v.ViewerName(), nil),
 		Spec: appsv1.DeploymentSpec{
@@ -43,11 +43,14 @@ func deployment(v view.View, o request.Observed, book corev1.Volume) *appsv1.Dep
 			},
 			Selector: &metav1.LabelSelector{MatchLabels: v.Selector()},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: v.Selector()},
+				ObjectMeta: podMetadata(v, o),
 				Spec:       podSpec(v, o, book),
 			},
 		},
 	}
+	addTheme(v, &d.Spec.Template)
+
+	return d
 }
 
 // replicas returns the replicas of an XR, or nil if an autoscaler sets the number: otherwise
@@ -76,7 +79,7 @@ func minReadySeconds(v view.View) int32 {
 	return 0
 }
 
-// listenAddress returns the address at which mdBook listens. By default it is IPv6 if
+// listenAddress returns the address at which mdBook or nginx listens. By default it is IPv6 if
 // the Service has an IPv6 address. While there is no Service, it is the address of the
 // existing pods, or IPv4, which every kernel has.
 func listenAddress(v view.View, o request.Observed) string {

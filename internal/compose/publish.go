@@ -1,7 +1,9 @@
 package compose
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -13,8 +15,12 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
-// route returns the HTTPRoute of a view, or nil if the Input has none. Its rule has no backend
-// yet: see gateway.HTTPRoute.Serve.
+// prefix returns the path of a book without the slash at its end, which Gateway API and
+// Kubernetes ignore: a reader who does not type it finds the book, too.
+func prefix(v view.View) string { return cmp.Or(strings.TrimSuffix(v.Path(), "/"), "/") }
+
+// route returns the HTTPRoute of a view, or nil if the Input has none. Its rule is empty:
+// see gateway.HTTPRoute.Serve.
 func route(v view.View) *gateway.HTTPRoute {
 	in := v.Input.Route
 	if in == nil {
@@ -41,7 +47,7 @@ func ingress(v view.View, ports []corev1.ServicePort) *networkingv1.Ingress {
 		Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{
 			Host: v.Host(),
 			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
-				Path:     "/",
+				Path:     prefix(v),
 				PathType: ptr.To(networkingv1.PathTypePrefix),
 				Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
 					Name: v.ViewerName(),
@@ -58,6 +64,16 @@ func ingress(v view.View, ports []corev1.ServicePort) *networkingv1.Ingress {
 	}
 
 	return i
+}
+
+// rule returns the rule of an HTTPRoute that sends the requests for a book to its Service.
+func rule(v view.View, ports []corev1.ServicePort) gateway.Rule {
+	r := gateway.Rule{BackendRefs: []gateway.Backend{{Name: v.ViewerName(), Port: PortOf(ports)}}}
+	if v.Path() != "/" { // Which Gateway API sets by default.
+		r.Matches = []gateway.Match{{Path: &gateway.PathMatch{Type: "PathPrefix", Value: prefix(v)}}}
+	}
+
+	return r
 }
 
 // PortOf returns the port of a Service that serves the book: ours, whose number a

@@ -64,17 +64,17 @@ func TestOptionalTemplates(t *testing.T) {
 			reason: "Fields that follow from the Input are named, of all templates at once",
 			input:  `{` + route + `, ` + budget + `, templates: {service: {metadata: {name: a}}, httpRoute: {spec: {hostnames: [c.d], parentRefs: null}}, podDisruptionBudget: {spec: {selector: null}}}}`,
 			errors: []string{
-				"input.templates.service.metadata.name: Forbidden: a template cannot change this field: remove it",
-				"input.templates.httpRoute.spec.parentRefs: Forbidden: a template cannot change this field: remove it",
-				"input.templates.httpRoute.spec.hostnames: Forbidden: a template cannot change this field: remove it",
-				"input.templates.podDisruptionBudget.spec.selector: Forbidden: a template cannot change this field: remove it",
+				"input.templates.service.metadata.name: Forbidden: remove it: a template cannot change this field",
+				"input.templates.httpRoute.spec.parentRefs: Forbidden: remove it: a template cannot change this field",
+				"input.templates.httpRoute.spec.hostnames: Forbidden: remove it: a template cannot change this field",
+				"input.templates.podDisruptionBudget.spec.selector: Forbidden: remove it: a template cannot change this field",
 			},
 		},
 		"GuardedIngress": {
 			reason: "The rules and TLS of an Ingress follow from the Input", input: `{ingress: {host: a.b}, templates: {ingress: {spec: {rules: null, tls: [{secretName: a}]}}}}`,
 			errors: []string{
-				"input.templates.ingress.spec.rules: Forbidden: a template cannot change this field: remove it",
-				"input.templates.ingress.spec.tls: Forbidden: a template cannot change this field: remove it",
+				"input.templates.ingress.spec.rules: Forbidden: remove it: a template cannot change this field",
+				"input.templates.ingress.spec.tls: Forbidden: remove it: a template cannot change this field",
 			},
 		},
 		"Merged": {

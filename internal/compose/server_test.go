@@ -54,7 +54,7 @@ func TestServer(t *testing.T) {
 	for _, m := range server.VolumeMounts {
 		mounts[m.Name+" "+m.MountPath] = m.ReadOnly
 	}
-	if diff := cmp.Diff(map[string]bool{"output /usr/share/nginx/html": true, "tmp /tmp": false}, mounts); diff != "" {
+	if diff := cmp.Diff(map[string]bool{"output /usr/share/nginx/html": true, "tmp /tmp": false, "nginx /etc/markdownview": true}, mounts); diff != "" {
 		t.Errorf("The web server reads the book and writes temporary files: -want, +got:\n%s", diff)
 	}
 	if got := server.Lifecycle.PreStop.Sleep.Seconds; got >= *pod.TerminationGracePeriodSeconds {
@@ -64,6 +64,65 @@ func TestServer(t *testing.T) {
 		if s := c.SecurityContext; s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || s.Capabilities.Drop[0] != "ALL" {
 			t.Errorf("Container %s is not restricted: %v", c.Name, s)
 		}
+	}
+}
+
+// TestServerListens checks that nginx listens on IPv6 if the Service has an address of
+// IPv6: it does not start with an IPv6 address on a node without IPv6. A rollout must not
+// start while the Service does not exist.
+func TestServerListens(t *testing.T) {
+	cases := map[string]struct {
+		reason              string
+		service, deployment string
+		want                bool
+	}{
+		"First":   {reason: "There is no Service yet"},
+		"IPv4":    {reason: "The Service has only IPv4", service: `{spec: {ipFamilies: [IPv4]}}`},
+		"IPv6":    {reason: "The Service has IPv6", service: `{spec: {ipFamilies: [IPv4, IPv6]}}`, want: true},
+		"Deleted": {reason: "Somebody has deleted the Service", deployment: `{spec: {template: {metadata: {annotations: {markdownview.fn.crossplane.io/nginx.conf: "listen [::]:8080;"}}}}}`, want: true},
+		"Mutable": {reason: "nginx did not listen on IPv6 before", deployment: `{spec: {template: {metadata: {annotations: {markdownview.fn.crossplane.io/nginx.conf: "listen 8080;"}}}}}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v, o := viewtest.View(), request.Observed{}
+			v.Input.Server = &v1beta1.Server{}
+			if tc.service != "" {
+				o.Service = viewtest.Decode[request.ObservedService](t, tc.service)
+			}
+			if tc.deployment != "" {
+				o.Deployment = viewtest.Decode[request.ObservedDeployment](t, tc.deployment)
+			}
+			d, problems := Compose(v, o)
+			if len(problems) > 0 {
+				t.Fatal(viewtest.Messages(problems))
+			}
+			config := d.Deployment.Spec.Template.Annotations[view.AnnotationNginx]
+			if got := strings.Contains(config, "listen [::]:8080;"); got != tc.want || !strings.Contains(config, "listen 8080;") {
+				t.Errorf("\n%s\nlistens on IPv6: want %t, got:\n%s", tc.reason, tc.want, config)
+			}
+		})
+	}
+}
+
+// TestServerOwn checks that a server with a configuration of its own gets none, and has the
+// book below its path.
+func TestServerOwn(t *testing.T) {
+	v := viewtest.View()
+	v.Input = *viewtest.Decode[v1beta1.Input](t, `{server: {image: registry.example.com/caddy, documentRoot: /srv}, ingress: {host: example.com, path: "/{namespace}/{name}/"}}`)
+	d, errs := composedDeployment(v)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	template := d.Spec.Template
+	server := template.Spec.Containers[0]
+	if len(template.Annotations[view.AnnotationNginx])+len(server.Command) > 0 || len(server.VolumeMounts) != 2 || len(template.Spec.Volumes) != 3 {
+		t.Errorf("want no configuration of nginx, got %v", template)
+	}
+	if got, want := server.VolumeMounts[0].MountPath, "/srv/default/sample"; got != want {
+		t.Errorf("mount of the book: want %q, got %q", want, got)
+	}
+	if got, want := server.ReadinessProbe.HTTPGet.Path, "/default/sample/"; got != want {
+		t.Errorf("probe: want %q, got %q", want, got)
 	}
 }
 
@@ -94,6 +153,7 @@ func TestServerTemplates(t *testing.T) {
 		template string
 		want     string
 	}{
+		"NoConfig":   {reason: "nginx mounts the volume with its configuration", template: `{volumes: [{name: nginx, $patch: delete}]}`, want: "containers[server].volumeMounts[2].name: Not found"},
 		"Sidecar":    {reason: "With a web server, mdBook runs in an init container", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: with input.server, mdBook runs in an init container: move this to initContainers"},
 		"NoServer":   {reason: "The pod needs the web server", template: `{containers: [{name: server, $patch: delete}, {name: x, image: other}]}`, want: "containers: Required value: a template cannot remove the container server or its image"},
 		"NoPort":     {reason: "The Service needs the port", template: `{containers: [{name: server, ports: [{containerPort: 8080, $patch: delete}], startupProbe: null, readinessProbe: null, livenessProbe: null}]}`, want: "containers[server].ports: Required value: the Service needs the port named http: keep it"},

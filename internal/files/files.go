@@ -19,9 +19,6 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
-// MaxBytes is how many bytes a ConfigMap can hold.
-const MaxBytes = 1 << 20
-
 // Metadata returns the metadata of a composed resource. If the XR is namespaced, it has
 // no namespace: Crossplane sets that of the XR.
 func Metadata(v view.View, name string, annotations map[string]string) metav1.ObjectMeta {
@@ -202,7 +199,7 @@ func (f *Files) ConfigMap() *ConfigMap {
 // says nothing about its content: Helm's b64enc writes text to binaryData, and pods mount
 // the same bytes. So UTF-8 text is text everywhere.
 func (f *Files) Book() book.Files {
-	b := book.Files{Markdowns: view.Union(f.Extra.Data, f.Spec.Markdowns), Shared: map[string]bool{}}
+	b := book.Files{Markdowns: view.Union(f.Extra.Data, f.Spec.Markdowns), Shared: map[string]bool{}, Redirects: f.Spec.Book.Redirects}
 	add := func(name string, content []byte, err error) {
 		if _, twice := b.Markdowns[name]; err == nil && !twice && utf8.Valid(content) {
 			b.Markdowns[name] = string(content)
@@ -272,7 +269,7 @@ func (f *Files) Check() (field.ErrorList, book.Problems) {
 	if f.GeneratesSummary() {
 		b.Markdowns[view.SummaryName] = f.summary
 		if Size(f.Spec)+len(f.summary) > MaxBytes {
-			errs = append(errs, field.Forbidden(at, "holds more than 1 MiB (1048576 bytes) together with the generated SUMMARY.md: shorten the files or split the book"))
+			errs = append(errs, field.Forbidden(at, "shorten the files or split the book: together with the generated SUMMARY.md they have more than 1 MiB (1048576 bytes)"))
 		}
 	}
 	if slices.Contains(b.Binaries, view.SummaryName) {
@@ -297,7 +294,7 @@ func Validate(s view.Spec, at *field.Path) field.ErrorList {
 	all := len(s.Markdowns) + len(s.Binaries)
 	switch {
 	case len(s.Markdowns)+len(s.MarkdownsFrom) == 0:
-		return field.ErrorList{field.Required(markdowns, `spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`)}
+		return field.ErrorList{field.Required(markdowns, MessageSummary)}
 	case len(s.Markdowns) > view.MaxFiles:
 		return field.ErrorList{field.TooMany(markdowns, len(s.Markdowns), view.MaxFiles)}
 	case all > view.MaxFiles:
@@ -307,16 +304,16 @@ func Validate(s view.Spec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	// A ConfigMap of spec.markdownsFrom may have SUMMARY.md.
 	if _, ok := s.Markdowns[view.SummaryName]; !ok && s.Summary != view.SummaryAuto && len(s.MarkdownsFrom) == 0 {
-		errs = append(errs, field.Required(markdowns, `spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`))
+		errs = append(errs, field.Required(markdowns, MessageSummary))
 	}
 	if _, ok := s.Binaries[view.SummaryName]; ok {
-		errs = append(errs, field.Forbidden(binaries, `spec.binaries has a file named "SUMMARY.md": write it as text in spec.markdowns`))
+		errs = append(errs, field.Forbidden(binaries, MessageBinary))
 	}
 	switch {
 	case textSize(s) > MaxBytes:
-		errs = append(errs, field.Forbidden(markdowns, `spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`))
+		errs = append(errs, field.Forbidden(markdowns, MessageSize))
 	case Size(s) > MaxBytes:
-		errs = append(errs, field.Forbidden(binaries, `spec.markdowns and spec.binaries together hold more than 1 MiB (1048576 bytes): shorten the files or split the book`))
+		errs = append(errs, field.Forbidden(binaries, MessageSizes))
 	}
 
 	return errs
@@ -356,3 +353,12 @@ func canonical(text string) string {
 
 	return text
 }
+
+// Limits and messages about the files of a spec.
+const (
+	MaxBytes       = 1 << 20 // What a ConfigMap can hold.
+	MessageSummary = `add SUMMARY.md, which lists the chapters`
+	MessageBinary  = `move SUMMARY.md to markdowns, as text`
+	MessageSize    = `shorten the files or split the book: the text has more than 1 MiB (1048576 bytes)`
+	MessageSizes   = `shorten the files or split the book: markdowns and binaries together have more than 1 MiB (1048576 bytes)`
+)

@@ -172,12 +172,16 @@ type Timeouts struct {
 	BackendRequest string `json:"backendRequest,omitempty"`
 }
 
-// Serve sets a backend for each rule that has none and does not redirect: a template does not
-// know the name of the Service.
-func (r *HTTPRoute) Serve(b Backend) {
+// Serve sets what the rules lack of ours. A template does not know the path of a book and the
+// name of the Service. A rule that redirects has no backend.
+func (r *HTTPRoute) Serve(ours Rule) {
 	for i := range r.Spec.Rules {
-		if rule := &r.Spec.Rules[i]; len(rule.BackendRefs) == 0 && !rule.redirects() {
-			rule.BackendRefs = []Backend{b}
+		rule := &r.Spec.Rules[i]
+		if len(rule.Matches) == 0 {
+			rule.Matches = ours.Matches
+		}
+		if len(rule.BackendRefs) == 0 && !rule.redirects() {
+			rule.BackendRefs = ours.BackendRefs
 		}
 	}
 }

@@ -54,7 +54,7 @@ func available(v view.View, o *request.ObservedDeployment, d *compose.Desired) r
 
 func degraded(v view.View, o request.Observed, d *compose.Desired) report.Condition {
 	if unsynced := unsynced(v); unsynced != "" {
-		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonApplyFailed, Message: fmt.Sprintf("Kubernetes rejected composed resources that are invalid or belong to another XR: %s: to see the events, run kubectl describe %s -n %s %s",
+		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonApplyFailed, Message: fmt.Sprintf("Kubernetes rejected composed resources that are invalid or belong to another owner: %s: to see the events, run kubectl describe %s -n %s %s",
 			unsynced, resource(v), v.Namespace(), v.Metadata.Name)}
 	}
 	if names := missing(d, o); settled(v) && len(names) > 0 {

@@ -281,7 +281,7 @@ func TestDegraded(t *testing.T) {
 			gone:   true,
 			want: report.Condition{
 				Type: "Degraded", Status: "True", Reason: "ApplyFailed",
-				Message: "Kubernetes rejected composed resources that are invalid or belong to another XR: deployment, and service: to see the events, run kubectl describe markdownview.markdownview.fn.crossplane.io -n default sample",
+				Message: "Kubernetes rejected composed resources that are invalid or belong to another owner: deployment, and service: to see the events, run kubectl describe markdownview.markdownview.fn.crossplane.io -n default sample",
 			},
 		},
 		"SyncedAgain": {

@@ -44,6 +44,8 @@ func TestPublicURL(t *testing.T) {
 		"PlainRoute": {reason: "The Input sets the scheme", input: `{route: {host: example.com, scheme: http}}`, want: "http://example.com"},
 		"Ingress":    {reason: "An Ingress without tls uses HTTP", input: `{ingress: {host: example.com}}`, want: "http://example.com"},
 		"TLS":        {reason: "An Ingress with tls uses HTTPS", input: `{ingress: {host: example.com, tls: {}}}`, want: "https://example.com"},
+		"Path":       {reason: "The host has many books", input: `{server: {}, route: {host: example.com, path: "/{namespace}/{name}/"}}`, want: "https://example.com/default/sample/"},
+		"PathToo":    {reason: "An Ingress has paths, too", input: `{server: {}, ingress: {host: example.com, path: "/{name}/{namespace}/"}}`, want: "http://example.com/sample/default/"},
 		"Chosen":     {reason: "The MarkdownView sets the host", host: "a.example.com", input: `{ingress: {host: example.com}}`, want: "http://a.example.com"},
 	}
 	for name, tc := range cases {

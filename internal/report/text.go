@@ -33,7 +33,7 @@ func LineOf(message string, most int) string {
 // Choice returns how to fix a value that matches none of the patterns.
 func Choice(what string, patterns []string) string {
 	if len(patterns) == 0 {
-		return "remove it"
+		return "remove it: the Composition allows none"
 	}
 
 	return "name " + what + " that matches " + strings.Join(patterns, " or ")

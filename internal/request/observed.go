@@ -2,6 +2,7 @@ package request
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
@@ -61,6 +62,7 @@ type ObservedDeployment struct {
 				Annotations struct {
 					Revision  string `json:"markdownview.fn.crossplane.io/revision"`
 					ConfigMap string `json:"markdownview.fn.crossplane.io/configmap"`
+					Nginx     string `json:"markdownview.fn.crossplane.io/nginx.conf"`
 				} `json:"annotations"`
 			} `json:"metadata"`
 			Spec struct {
@@ -160,8 +162,12 @@ func (o *ObservedDeployment) Serves() bool {
 	return o.CaughtUp() && o.Status.UpdatedReplicas == o.Status.Replicas && (o.Serving() || o.Replicas() == 0)
 }
 
-// ListensOn returns whether mdBook listens at an address.
+// ListensOn returns whether mdBook or nginx listens at an address.
 func (o *ObservedDeployment) ListensOn(address string) bool {
+	if strings.Contains(o.Spec.Template.Metadata.Annotations.Nginx, "listen ["+address+"]") {
+		return true
+	}
+
 	return slices.ContainsFunc(o.Spec.Template.Spec.Containers, func(c observedContainer) bool {
 		return c.Name == view.ContainerName && slices.Contains(c.Args, address)
 	})

@@ -39,6 +39,7 @@ func guarded(kind any) [][]string {
 		{"spec", "selector"},
 		{"metadata", "annotations", view.AnnotationServing},
 		{"spec", "template", "metadata", "annotations", view.AnnotationConfigMap},
+		{"spec", "template", "metadata", "annotations", view.AnnotationNginx},
 		{"metadata", "annotations", view.AnnotationIncomplete},
 	}
 	switch kind {
@@ -86,7 +87,7 @@ func validateGuarded(at *field.Path, kind any, keeps func(path []string) bool) f
 	var errs field.ErrorList
 	for _, path := range guarded(kind) {
 		if !keeps(path) {
-			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "a template cannot change this field: remove it"))
+			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "remove it: a template cannot change this field"))
 		}
 	}
 

@@ -33,7 +33,7 @@ func TestMerge(t *testing.T) {
 		"Same":    {reason: "A template can repeat a field that it must not change", template: `{metadata: {name: a}}`, want: func(*corev1.Service) {}},
 		"Guarded": {
 			reason: "All fields that a template must not change are named", template: `{metadata: {name: b}, spec: {selector: null}}`, want: func(*corev1.Service) {},
-			errors: []string{"at.metadata.name: Forbidden: a template cannot change this field: remove it", "at.spec.selector: Forbidden: a template cannot change this field: remove it"},
+			errors: []string{"at.metadata.name: Forbidden: remove it: a template cannot change this field", "at.spec.selector: Forbidden: remove it: a template cannot change this field"},
 		},
 	}
 	for name, tc := range cases {
@@ -55,7 +55,7 @@ func TestMerge(t *testing.T) {
 // the template has other errors.
 func TestCheckMerge(t *testing.T) {
 	got := CheckMerge(service(), viewtest.Template(t, `{metadata: {name: b}, spec: {typ: NodePort, selector: {d: e}}}`), field.NewPath("at"))
-	want := []string{"at.metadata.name: Forbidden: a template cannot change this field: remove it"}
+	want := []string{"at.metadata.name: Forbidden: remove it: a template cannot change this field"}
 	if diff := cmp.Diff(want, viewtest.Messages(report.ProblemsOf("", got))); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}

@@ -109,7 +109,7 @@ func inFull(name string) string {
 
 func validateImage(image string, at *field.Path) field.ErrorList {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
-		return field.ErrorList{field.Invalid(at, report.Short(image), "must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0")}
+		return field.ErrorList{field.Invalid(at, report.Short(image), "write an image reference such as docker.io/peaceiris/mdbook:v0.5.0")}
 	}
 
 	return nil

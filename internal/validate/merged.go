@@ -224,7 +224,7 @@ func extraErrors(f *files.Files, at *field.Path) field.ErrorList {
 		size += n
 	}
 	if size += files.Size(f.Spec); len(extra) > 0 && size > files.MaxBytes {
-		errs = append(errs, field.Forbidden(at, "holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"))
+		errs = append(errs, field.Forbidden(at, "shorten or remove files: together with those of the MarkdownView they have more than 1 MiB"))
 	}
 
 	return errs
@@ -251,7 +251,7 @@ func validateTemplates(in v1beta1.Input, at *field.Path) field.ErrorList {
 		{t.PodDisruptionBudget, in.PodDisruptionBudget != nil, "podDisruptionBudget", "podDisruptionBudget"},
 	} {
 		if o.template != nil && !o.has {
-			errs = append(errs, field.Forbidden(at.Child(o.at), "has no effect without input."+o.of+": set it, or remove the template"))
+			errs = append(errs, field.Forbidden(at.Child(o.at), "set input."+o.of+", or remove the template: it has no effect"))
 		}
 	}
 

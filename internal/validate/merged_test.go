@@ -26,7 +26,7 @@ func TestTemplates(t *testing.T) {
 		"at.httpRoute.spec.rules[0].filters[0].type: Invalid value: must be a string",
 		"at.httpRoute.spec.rules[0].timeout: Forbidden: unknown field: use one of backendRefs, filters, matches, name, timeouts",
 		`at.podDisruptionBudget.spec.$patch: Unsupported value: supported values: "replace", "delete"`,
-		"at.ingress: Forbidden: has no effect without input.ingress: set it, or remove the template",
+		"at.ingress: Forbidden: set input.ingress, or remove the template: it has no effect",
 	}
 	if diff := cmp.Diff(want, viewtest.Messages(report.ProblemsOf("", validateTemplates(in, field.NewPath("at"))))); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
@@ -44,7 +44,7 @@ func TestExtraSize(t *testing.T) {
 		t.Errorf("All files together have 1 MiB: want no error, got %v", errs)
 	}
 	extra.BinaryData["b.png"] = []byte{1, 2}
-	want := []string{"configMap: Forbidden: holds more than 1 MiB together with the files of the MarkdownView: shorten or remove files"}
+	want := []string{"configMap: Forbidden: shorten or remove files: together with those of the MarkdownView they have more than 1 MiB"}
 	if diff := cmp.Diff(want, viewtest.Messages(report.ProblemsOf("", extraErrors(files.Of(v, extra), at)))); diff != "" {
 		t.Errorf("All files together have more than 1 MiB: -want, +got:\n%s", diff)
 	}

@@ -1,7 +1,9 @@
 package validate
 
 import (
+	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +19,9 @@ import (
 const (
 	// maxParentRefs is how many parents Gateway API accepts.
 	maxParentRefs = 32
+	// maxPath leaves room for the longest name and namespace: Gateway API accepts 1024
+	// characters, and the name of a folder has at most 255.
+	maxPath = 200
 )
 
 // validateSecret returns an error if the name of the XR is too long for the name of the
@@ -48,9 +53,9 @@ func validateHost(v view.View) field.ErrorList {
 		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), report.Short(v.Metadata.Name), "gives an invalid host name: "+
 			report.Short(v.Expand(pattern))+" is an IP address, or has more than 253 characters, or more than 63 between two dots: choose another name")}
 	case !isHost(host):
-		return field.ErrorList{field.Invalid(at, report.Short(host), `must be a host name such as "handbook.example.com"`)}
+		return field.ErrorList{field.Invalid(at, report.Short(host), `write a host name such as handbook.example.com`)}
 	case !public || !slices.ContainsFunc(v.Input.AllowedHosts, func(pattern string) bool { return allowsHost(v, pattern) }):
-		return field.ErrorList{field.Forbidden(at, "is not allowed here: "+report.Choice("a host", v.Input.AllowedHosts))}
+		return field.ErrorList{field.Forbidden(at, report.Choice("a host", v.Input.AllowedHosts))}
 	default:
 		return nil
 	}
@@ -84,6 +89,44 @@ func exampleXR() view.XR {
 	example.Metadata.Name, example.Metadata.Namespace = "a", "b"
 
 	return example
+}
+
+// pathPattern matches patterns for paths. A placeholder is a part by itself, so two
+// MarkdownViews never have the same path: {namespace}-{name} would be a-b-c for both a-b/c
+// and a/b-c. Other parts have characters that no gateway and no web server changes or
+// interprets.
+var pathPattern = regexp.MustCompile(`^/(([A-Za-z0-9][A-Za-z0-9._~-]*|\{name\}|\{namespace\})/)+$`)
+
+// validatePath returns the errors of the pattern for paths.
+func validatePath(v view.View, at *field.Path) field.ErrorList {
+	const name, namespace = "{name}", "{namespace}"
+	pattern := v.PathPattern()
+	if pattern == "" {
+		return nil
+	}
+	exposed := "route"
+	if v.Input.Route == nil {
+		exposed = "ingress"
+	}
+	at = at.Child(exposed, "path")
+	var errs field.ErrorList
+	if v.Input.Server == nil {
+		errs = append(errs, field.Forbidden(at, `"mdbook serve" serves a book only at "/": set server, or remove this`))
+	}
+	if !pathPattern.MatchString(pattern) || len(pattern) > maxPath {
+		return append(errs, field.Invalid(at, report.Short(pattern), fmt.Sprintf(`must be a path such as "/{namespace}/{name}/", of at most %d characters: each part is {name}, {namespace}, or letters, digits, ".", "_", "~" and "-" that begin with a letter or digit`, maxPath)))
+	}
+	if strings.Count(pattern, name) != 1 || strings.Count(pattern, namespace) > 1 {
+		errs = append(errs, field.Invalid(at, pattern, "must have {name} once, and {namespace} at most once"))
+	}
+	host, _ := v.HostPattern()
+	lacks := func(host string) bool { return !strings.Contains(host, namespace) }
+	// Other XRs are unique by their name.
+	if v.Metadata.Namespace != "" && lacks(pattern) && (host != "" && lacks(host) || slices.ContainsFunc(v.Input.AllowedHosts, lacks)) {
+		errs = append(errs, field.Invalid(at, pattern, "gives MarkdownViews of two namespaces the same address: add {namespace} here, or to the host and all allowedHosts"))
+	}
+
+	return errs
 }
 
 func validatePublish(in v1beta1.Input, at *field.Path) field.ErrorList {

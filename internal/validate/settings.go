@@ -18,6 +18,44 @@ const (
 	maxDescription = 1024
 	maxAuthors     = 32
 	maxLanguage    = 35
+	// An environment variable has at most 128 KiB. Each redirect may become longer by the
+	// "../" that lead to the first folder.
+	maxRedirects      = 300
+	maxRedirectPage   = 255
+	maxRedirectTarget = 512
+	maxRedirectBytes  = 32 << 10
+	maxURL            = 1024
+)
+
+// The patterns are those of the XRD.
+const (
+	// PatternRedirectPage matches the path of a page, which a browser must not read as a
+	// query, a fragment or an escape.
+	PatternRedirectPage = `^(/[^/?#%\x5c\p{Cc}\x{fffe}\x{ffff}]+){1,32}\.html$`
+	// PatternRedirectTarget matches a path or an http URL without a user. mdBook 0.5 writes
+	// characters that HTML escapes into JavaScript, where they would be others.
+	PatternRedirectTarget = `^(https?://[a-zA-Z0-9.-]+(:[0-9]+)?([/?#][^\p{Cc}\p{Z}"'<>&=\x5c\x60\x{fffe}\x{ffff}]*)?|/|/?[^/:?#\p{Cc}\p{Z}"'<>&=\x5c\x60\x{fffe}\x{ffff}]+([/?#][^\p{Cc}\p{Z}"'<>&=\x5c\x60\x{fffe}\x{ffff}]*)?)$`
+	// PatternRepository matches an https URL without a user.
+	PatternRepository = `^https://[a-zA-Z0-9.-]+(:[0-9]+)?([/?#][-._~%!$()*+,;:@/?#&=a-zA-Z0-9]*)?$`
+	// PatternEdit matches an https URL without a user, and with {path} after the host.
+	PatternEdit = `^https://[a-zA-Z0-9.-]+(:[0-9]+)?[/?#][-._~%!$()*+,;:@/?#&=a-zA-Z0-9]*\{path\}[-._~%!$()*+,;:@/?#&=a-zA-Z0-9]*$`
+)
+
+// The messages are those of the XRD.
+const (
+	MessageRedirectPage   = `spec.book.redirects must map paths of pages, without ?, # and %: write one such as "/guide/old.html"`
+	MessageRedirectTarget = `must be a page or URL: write "/guide/new.html", "new.html#part" or "https://example.com/new", without spaces, quotes, <, >, & and =`
+	MessageRedirects      = `spec.book.redirects holds more than 32 KiB (32768 bytes): remove the oldest`
+	MessageRepository     = `must be an https URL, such as "https://github.com/team/docs"`
+	MessageEdit           = `must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`
+)
+
+var (
+	redirectPage   = regexp.MustCompile(PatternRedirectPage)
+	redirectTarget = regexp.MustCompile(PatternRedirectTarget)
+	repository     = regexp.MustCompile(PatternRepository)
+	editTemplate   = regexp.MustCompile(PatternEdit)
+	dotSegment     = regexp.MustCompile(`/\.\.?/`)
 )
 
 // languageTag is a language tag in the form of BCP 47.
@@ -41,6 +79,39 @@ func validateSettings(s view.Settings, at *field.Path) field.ErrorList {
 	errs = append(errs, validateEnum(s.TextDirection, at.Child("textDirection"), "ltr", "rtl")...)
 	for name, theme := range map[string]string{"defaultTheme": s.DefaultTheme, "preferredDarkTheme": s.PreferredDarkTheme} {
 		errs = append(errs, validateEnum(theme, at.Child(name), "light", "rust", "coal", "navy", "ayu")...)
+	}
+
+	errs = append(errs, validateRedirects(s.Redirects, at.Child("redirects"))...)
+	errs = append(errs, validateURL(s.RepositoryURL, repository, MessageRepository, at.Child("repositoryUrl"))...)
+
+	return append(errs, validateURL(s.EditURLTemplate, editTemplate, MessageEdit, at.Child("editUrlTemplate"))...)
+}
+
+func validateURL(value string, pattern *regexp.Regexp, message string, at *field.Path) field.ErrorList {
+	if value == "" || len(value) <= maxURL && pattern.MatchString(value) {
+		return nil
+	}
+
+	return field.ErrorList{field.Invalid(at, report.Short(value), message)}
+}
+
+func validateRedirects(redirects map[string]string, at *field.Path) field.ErrorList {
+	if len(redirects) > maxRedirects {
+		return field.ErrorList{field.TooMany(at, len(redirects), maxRedirects)}
+	}
+	var errs field.ErrorList
+	size := 0
+	for page, target := range redirects {
+		size += len(page) + len(target)
+		if len(page) > maxRedirectPage || !redirectPage.MatchString(page) || dotSegment.MatchString(page) {
+			errs = append(errs, field.Invalid(at.Key(report.Short(page)), field.OmitValueType{}, MessageRedirectPage))
+		}
+		if len(target) > maxRedirectTarget || !redirectTarget.MatchString(target) {
+			errs = append(errs, field.Invalid(at.Key(report.Short(page)), report.Short(target), MessageRedirectTarget))
+		}
+	}
+	if size > maxRedirectBytes {
+		errs = append(errs, field.Forbidden(at, MessageRedirects))
 	}
 
 	return errs

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,27 @@ func TestSettings(t *testing.T) {
 		"Description": {reason: "One character more", Settings: view.Settings{Description: strings.Repeat("a", 1025)}, want: []string{`book.description: Invalid value: "` + strings.Repeat("a", 80) + `…": must be at most 1024 characters long`}},
 		"Authors":     {reason: "One author more", Settings: view.Settings{Authors: slices.Repeat([]string{"a"}, 33)}, want: []string{"book.authors: Too many: 33: must have at most 32 items"}},
 		"Language":    {reason: "One character more", Settings: view.Settings{Language: language + "bb"}, want: []string{`book.language: Invalid value: "` + language + `bb": must be a BCP 47 language tag: write "en", "ja" or "pt-BR"`}},
+		"Links": {
+			reason: "URLs and redirects that cannot be misread",
+			Settings: view.Settings{
+				RepositoryURL: "https://git.example.com:8443/a?b=c&d#e", EditURLTemplate: "https://example.com?file={path}&x",
+				Redirects: map[string]string{"/a b/古い.html": "../new.html#部", "/b.html": "/", "/c.html": "http://example.com", "/d/e.html": "https://example.com:1/?x#y", "/f.html": "guide/"},
+			},
+		},
+		"Repository": {reason: "A user is not the host", Settings: view.Settings{RepositoryURL: "https://github.com@example.com"}, want: []string{`book.repositoryUrl: Invalid value: "https://github.com@example.com": must be an https URL, such as "https://github.com/team/docs"`}},
+		"Http":       {reason: "Not encrypted", Settings: view.Settings{RepositoryURL: "http://example.com"}, want: []string{`book.repositoryUrl: Invalid value: "http://example.com": must be an https URL, such as "https://github.com/team/docs"`}},
+		"PathInHost": {reason: "The name of a file is not a host", Settings: view.Settings{EditURLTemplate: "https://{path}"}, want: []string{`book.editUrlTemplate: Invalid value: "https://{path}": must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`}},
+		"TwoPaths":   {reason: "mdBook replaces both", Settings: view.Settings{EditURLTemplate: "https://a/{path}/{path}"}, want: []string{`book.editUrlTemplate: Invalid value: "https://a/{path}/{path}": must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`}},
+		"NoSlash":    {reason: "Two spellings would be one page", Settings: view.Settings{Redirects: map[string]string{"a.html": "b.html"}}, want: []string{`book.redirects[a.html]: Invalid value: ` + MessageRedirectPage}},
+		"Parent":     {reason: "A page outside of the book", Settings: view.Settings{Redirects: map[string]string{"/../a.html": "b.html"}}, want: []string{`book.redirects[/../a.html]: Invalid value: ` + MessageRedirectPage}},
+		"NoPage":     {reason: "A server would send it as another type", Settings: view.Settings{Redirects: map[string]string{"/a": "b.html"}}, want: []string{`book.redirects[/a]: Invalid value: ` + MessageRedirectPage}},
+		"Script":     {reason: "A scheme that runs scripts", Settings: view.Settings{Redirects: map[string]string{"/a.html": "javascript:x"}}, want: []string{`book.redirects[/a.html]: Invalid value: "javascript:x": ` + MessageRedirectTarget}},
+		"OtherHost":  {reason: "Looks like a path", Settings: view.Settings{Redirects: map[string]string{"/a.html": "//example.com"}}, want: []string{`book.redirects[/a.html]: Invalid value: "//example.com": ` + MessageRedirectTarget}},
+		"Backslash":  {reason: "Browsers read it as a slash", Settings: view.Settings{Redirects: map[string]string{"/a.html": `/\example.com`}}, want: []string{`book.redirects[/a.html]: Invalid value: "/\\example.com": ` + MessageRedirectTarget}},
+		"Escaped":    {reason: "mdBook 0.5 would write &#x3D; into JavaScript", Settings: view.Settings{Redirects: map[string]string{"/a.html": "b.html?c=d"}}, want: []string{`book.redirects[/a.html]: Invalid value: "b.html?c=d": ` + MessageRedirectTarget}},
+		"NoTarget":   {reason: "The page would lead to its folder", Settings: view.Settings{Redirects: map[string]string{"/a.html": ""}}, want: []string{`book.redirects[/a.html]: Invalid value: "": ` + MessageRedirectTarget}},
+		"Many":       {reason: "One redirect more", Settings: view.Settings{Redirects: redirects(301, "/")}, want: []string{"book.redirects: Too many: 301: must have at most 300 items"}},
+		"Large":      {reason: "A variable has at most 128 KiB", Settings: view.Settings{Redirects: redirects(80, strings.Repeat("x", 500))}, want: []string{"book.redirects: Forbidden: " + MessageRedirects}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -41,4 +63,30 @@ func TestSettings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRedirectVariable checks that the longest redirects fit in an environment variable,
+// which has at most 128 KiB, with its name.
+func TestRedirectVariable(t *testing.T) {
+	redirects := map[string]string{}
+	for i := range maxRedirects {
+		redirects[fmt.Sprintf("/%s%03d.html", strings.Repeat("$/", 28), i)] = strings.Repeat("$", 40)
+	}
+	s := view.Settings{Redirects: redirects}
+	if errs := validateSettings(s, field.NewPath("book")); len(redirects) != maxRedirects || len(errs) > 0 {
+		t.Fatalf("want %d valid redirects, got %d: %v", maxRedirects, len(redirects), errs)
+	}
+	if env := s.Env()[0]; len(env.Name)+len(env.Value) > 120<<10 {
+		t.Errorf("the variable has %d bytes", len(env.Value))
+	}
+}
+
+// redirects returns n redirects to a target.
+func redirects(n int, target string) map[string]string {
+	all := map[string]string{}
+	for i := range n {
+		all[fmt.Sprintf("/%d.html", i)] = target
+	}
+
+	return all
 }

@@ -25,6 +25,14 @@ import (
 // every ConfigMap has 1 MiB of binaryData, which is larger as base64.
 const maxSources = 8
 
+// Messages about spec.markdownsFrom, which the XRD has too.
+const (
+	MessageSource       = `set configMap or image, and not both`
+	MessageImage        = `remove markdowns, binaries and the other entries, or the image: an image has the whole book`
+	MessageImagePath    = `remove path: an image has the whole book`
+	MessageImageSummary = `remove summary, and add SUMMARY.md to the image: the function cannot read an image`
+)
+
 // validateSources returns the errors of spec.markdownsFrom, without the files of the
 // ConfigMaps.
 func validateSources(v view.View) field.ErrorList {
@@ -39,21 +47,21 @@ func validateSources(v view.View) field.ErrorList {
 	for i, from := range v.Spec.MarkdownsFrom {
 		switch at := at.Index(i); {
 		case (from.ConfigMap == nil) == (from.Image == nil):
-			errs = append(errs, field.Required(at, `set configMap or image, and not both`))
+			errs = append(errs, field.Required(at, MessageSource))
 		case from.Image != nil:
 			errs = append(errs, validateBookImage(v, *from.Image, at.Child("image"))...)
 			if from.Path != "" {
-				errs = append(errs, field.Forbidden(at.Child("path"), `an image holds the whole book: remove path`))
+				errs = append(errs, field.Forbidden(at.Child("path"), MessageImagePath))
 			}
 		default:
 			errs = append(errs, validateConfigMapSource(from, at)...)
 		}
 	}
 	if v.Spec.BookImage() != nil && (len(v.Spec.MarkdownsFrom) > 1 || len(v.Spec.Markdowns)+len(v.Spec.Binaries) > 0) {
-		errs = append(errs, field.Forbidden(at, `an image holds the whole book: remove markdowns, binaries and the other entries, or the image`))
+		errs = append(errs, field.Forbidden(at, MessageImage))
 	}
 	if v.Spec.BookImage() != nil && v.Spec.Summary == view.SummaryAuto {
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), `the function cannot read an image: add SUMMARY.md to the image, and remove summary`))
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), MessageImageSummary))
 	}
 
 	return errs
@@ -81,9 +89,9 @@ func validateBookImage(v view.View, image view.ImageSource, at *field.Path) fiel
 	if !allowed(image.Reference, v.Input.AllowedBookImages) {
 		how := report.Choice("an image", v.Input.AllowedBookImages)
 		if len(v.Input.AllowedBookImages) == 0 {
-			how = "the Composition allows no image with a book: set allowedBookImages in its Input"
+			how = "use markdowns or ConfigMaps: the Input's allowedBookImages allows no image"
 		}
-		errs = append(errs, field.Forbidden(at.Child("reference"), fmt.Sprintf("%q is not allowed here: %s", report.Short(image.Reference), how)))
+		errs = append(errs, field.Forbidden(at.Child("reference"), how))
 	}
 
 	return errs
@@ -95,7 +103,7 @@ func unusableSources(req request.Request) report.Problems {
 	v := req.View
 	if len(request.Required(v)) > 0 && !req.Capable(request.CapabilityResources) {
 		return report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(field.NewPath("spec", "markdownsFrom"),
-			"this version of Crossplane does not send ConfigMaps to functions: upgrade to v2.2 or later")})
+			"upgrade Crossplane to v2.2 or later: this version does not send ConfigMaps to functions")})
 	}
 	var p report.Problems
 	for i, from := range v.Spec.MarkdownsFrom {

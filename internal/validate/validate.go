@@ -68,7 +68,7 @@ func validateViewerImage(v view.View) field.ErrorList {
 		return nil
 	}
 
-	return field.ErrorList{field.Forbidden(at, fmt.Sprintf("%q is not allowed here: %s", report.Short(image), report.Choice("an image", patterns)))}
+	return field.ErrorList{field.Forbidden(at, report.Choice("an image", patterns))}
 }
 
 func validateMetadata(v view.View) field.ErrorList {
@@ -119,12 +119,14 @@ func validateInput(v view.View, at *field.Path) field.ErrorList {
 	errs = append(errs, validateSecrets(in.ImagePullSecrets, at.Child("imagePullSecrets"))...)
 	errs = append(errs, validateService(in, at.Child("service"))...)
 	errs = append(errs, validateServer(in, at)...)
+	errs = append(errs, validateTheme(in.Theme, at.Child("theme"))...)
 	errs = append(errs, validateBudget(in.PodDisruptionBudget, at)...)
 	errs = append(errs, validatePublish(in, at)...)
+	errs = append(errs, validatePath(v, at)...)
 	errs = append(errs, metav1validation.ValidateLabels(in.Labels, at.Child("labels"))...)
 	for name := range (view.View{}).Selector() {
 		if _, ok := in.Labels[name]; ok {
-			errs = append(errs, field.Forbidden(at.Child("labels").Key(name), "the selector uses this label: remove it"))
+			errs = append(errs, field.Forbidden(at.Child("labels").Key(name), "remove it: the selector uses this label"))
 		}
 	}
 	errs = append(errs, validateAnnotations(in.Annotations, at.Child("annotations"))...)
@@ -135,7 +137,7 @@ func validateInput(v view.View, at *field.Path) field.ErrorList {
 	}
 	errs = append(errs, validateTemplates(in, at.Child("templates"))...)
 	if v.Namespace() == "" {
-		errs = append(errs, field.Required(at.Child("namespace"), "the XR is cluster-scoped: name the namespace of its resources in the Input"))
+		errs = append(errs, field.Required(at.Child("namespace"), "set the namespace of the composed resources: the XR is cluster-scoped"))
 	}
 	if in.TTL != nil && in.TTL.Duration < 0 {
 		errs = append(errs, field.Invalid(at.Child("ttl"), in.TTL.Duration.String(), "must not be negative"))

@@ -34,6 +34,21 @@ func (v View) Host() string {
 	return cmp.Or(v.Spec.Host, v.Expand(pattern))
 }
 
+// PathPattern returns the pattern of the Input for paths.
+func (v View) PathPattern() string {
+	switch {
+	case v.Input.Route != nil:
+		return v.Input.Route.Path
+	case v.Input.Ingress != nil:
+		return v.Input.Ingress.Path
+	default:
+		return ""
+	}
+}
+
+// Path returns the path of the book below its host. It begins and ends with a slash.
+func (v View) Path() string { return cmp.Or(v.Expand(v.PathPattern()), "/") }
+
 // PublicURL returns the public address of the book.
 func (v View) PublicURL() string {
 	scheme := "http"
@@ -41,7 +56,12 @@ func (v View) PublicURL() string {
 		scheme = "https"
 	}
 
-	return scheme + "://" + v.Host()
+	url := scheme + "://" + v.Host()
+	if v.Path() != "/" {
+		url += v.Path()
+	}
+
+	return url
 }
 
 // Expand returns a pattern of the Input with the values of {name} and {namespace}.

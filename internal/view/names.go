@@ -94,6 +94,9 @@ const AnnotationRevision = "markdownview.fn.crossplane.io/revision"
 
 // The web server of a pod.
 const (
+	// AnnotationNginx is set on the pod template. Its value is the configuration of nginx.
+	AnnotationNginx = "markdownview.fn.crossplane.io/nginx.conf"
+
 	ServerName = "server"
 	ServerRoot = "/usr/share/nginx/html"
 	TempDir    = "/tmp"

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane-contrib/function-markdownview/book"
 )
 
 // Settings are the settings of mdBook that a user can choose. mdBook reads them from
@@ -18,6 +20,10 @@ type Settings struct {
 	TextDirection      string   `json:"textDirection"`
 	DefaultTheme       string   `json:"defaultTheme"`
 	PreferredDarkTheme string   `json:"preferredDarkTheme"`
+	// Redirects maps pages that moved to pages or URLs.
+	Redirects       map[string]string `json:"redirects"`
+	RepositoryURL   string            `json:"repositoryUrl"`
+	EditURLTemplate string            `json:"editUrlTemplate"`
 }
 
 // Env returns the environment variables from which mdBook reads the settings.
@@ -35,6 +41,13 @@ func (s Settings) Env() []corev1.EnvVar {
 	add("BOOK__TEXT_DIRECTION", s.TextDirection, s.TextDirection != "")
 	add("OUTPUT__HTML__DEFAULT_THEME", s.DefaultTheme, s.DefaultTheme != "")
 	add("OUTPUT__HTML__PREFERRED_DARK_THEME", s.PreferredDarkTheme, s.PreferredDarkTheme != "")
+	redirects := make(map[string]string, len(s.Redirects))
+	for page, target := range s.Redirects {
+		redirects[page] = book.RedirectURL(page, target)
+	}
+	add("OUTPUT__HTML__REDIRECT", redirects, len(redirects) > 0)
+	add("OUTPUT__HTML__GIT_REPOSITORY_URL", s.RepositoryURL, s.RepositoryURL != "")
+	add("OUTPUT__HTML__EDIT_URL_TEMPLATE", s.EditURLTemplate, s.EditURLTemplate != "")
 
 	return env
 }

@@ -63,17 +63,17 @@ type rejection struct {
 // which has the same messages.
 func rejections() map[string]rejection {
 	all := map[string]rejection{
-		"Absent `markdowns`": {
+		"No `markdowns`": {
 			spec: map[string]any{},
-			want: `spec.markdowns: Invalid value: spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`,
+			want: `spec.markdowns: Required value: add SUMMARY.md, which lists the chapters`,
 		},
 		"Empty `markdowns`": {
 			spec: map[string]any{"markdowns": map[string]string{}},
-			want: `spec.markdowns: Invalid value: spec.markdowns is empty: add a file named "SUMMARY.md", which lists the chapters`,
+			want: `spec.markdowns: Required value: add SUMMARY.md, which lists the chapters`,
 		},
 		"No `SUMMARY.md`": {
 			spec: map[string]any{"markdowns": map[string]string{"page.md": ""}},
-			want: `spec.markdowns: Invalid value: spec.markdowns must hold SUMMARY.md, which lists the chapters: add a file named "SUMMARY.md"`,
+			want: `spec.markdowns: Required value: add SUMMARY.md, which lists the chapters`,
 		},
 		"More than 1,000 files": {
 			spec: map[string]any{"markdowns": many(999)},
@@ -93,7 +93,7 @@ func rejections() map[string]rejection {
 		},
 		"More than 1,048,576 characters of text": {
 			spec: map[string]any{"markdowns": files(map[string]string{"long.md": strings.Repeat("x", 1<<20)})},
-			want: `spec.markdowns: Invalid value: spec.markdowns holds more than 1 MiB (1048576 bytes) of text: shorten the files or split the book`,
+			want: `spec.markdowns: Invalid value: shorten the files or split the book: the text has more than 1 MiB (1048576 bytes)`,
 		},
 		"0 replicas": {
 			spec: with(map[string]any{"replicas": 0}),
@@ -103,13 +103,13 @@ func rejections() map[string]rejection {
 			spec: with(map[string]any{"replicas": 100}),
 			want: `spec.replicas: Invalid value: 100: spec.replicas in body should be less than or equal to 5`,
 		},
-		"A `viewerImage` that is no image reference": {
+		"A `viewerImage` that is not a valid image reference": {
 			spec: with(map[string]any{"viewerImage": "Peaceiris/mdBook"}),
-			want: `spec.viewerImage: Invalid value: "Peaceiris/mdBook": spec.viewerImage is not an image reference: write registry/repository:tag, such as "docker.io/peaceiris/mdbook:v0.5.0", or leave it out`,
+			want: `spec.viewerImage: Invalid value: "Peaceiris/mdBook": write an image reference such as docker.io/peaceiris/mdbook:v0.5.0`,
 		},
-		"A `host` that is no host name": {
+		"A `host` that is not a valid host name": {
 			spec: with(map[string]any{"host": "Handbook_1.example.com"}),
-			want: `spec.host: Invalid value: "Handbook_1.example.com": spec.host is not a host name: write one such as "handbook.example.com", or leave it out`,
+			want: `spec.host: Invalid value: "Handbook_1.example.com": write a host name such as handbook.example.com`,
 		},
 		"A `host` of more than 253 characters": {
 			spec: with(map[string]any{"host": strings.Repeat("a.", 126) + "ab"}),
@@ -119,13 +119,13 @@ func rejections() map[string]rejection {
 			spec: with(map[string]any{"viewerImage": strings.Repeat("x", 513)}),
 			want: `spec.viewerImage: Too long: may not be more than 512 bytes`,
 		},
-		"Another resource than `cpu`, `memory` and `ephemeral-storage` in `requests`": {
+		"A resource other than `cpu`, `memory` and `ephemeral-storage` in `requests`": {
 			spec: requests(map[string]any{"hugepages-2Mi": "2Mi"}),
-			want: `spec.resources.requests: Invalid value: spec.resources.requests may hold cpu, memory and ephemeral-storage, not hugepages-2Mi: set others with templates.deployment in the Input of the Composition`,
+			want: `spec.resources.requests: Invalid value: use only cpu, memory and ephemeral-storage: the platform team can set hugepages-2Mi in the Input's templates.deployment`,
 		},
-		"Another resource than `cpu`, `memory` and `ephemeral-storage` in `limits`": {
+		"A resource other than `cpu`, `memory` and `ephemeral-storage` in `limits`": {
 			spec: limits(map[string]any{"nvidia.com/gpu": 1}),
-			want: `spec.resources.limits: Invalid value: spec.resources.limits may hold cpu, memory and ephemeral-storage, not nvidia.com/gpu: set others with templates.deployment in the Input of the Composition`,
+			want: `spec.resources.limits: Invalid value: use only cpu, memory and ephemeral-storage: the platform team can set nvidia.com/gpu in the Input's templates.deployment`,
 		},
 		"More than 3 resources in `requests`": {
 			spec: requests(quantities(4)),
@@ -135,15 +135,15 @@ func rejections() map[string]rejection {
 			spec: limits(quantities(4)),
 			want: `spec.resources.limits: Too many: 4: must have at most 3 items`,
 		},
-		"A request that is no quantity": {
+		"A request that is not a valid quantity": {
 			spec: requests(map[string]any{"memory": "64 MB"}),
-			want: `spec.resources.requests[memory]: Invalid value: "64 MB": spec.resources.requests must hold quantities of zero or more: write "100m" of cpu or "64Mi" of memory`,
+			want: `spec.resources.requests[memory]: Invalid value: "64 MB": write a quantity of zero or more, such as "100m" of cpu or "64Mi" of memory`,
 		},
 		"A limit below zero": {
 			spec: limits(map[string]any{"cpu": -1}),
-			want: `spec.resources.limits[cpu]: Invalid value: -1: spec.resources.limits must hold quantities of zero or more: write "100m" of cpu or "64Mi" of memory`,
+			want: `spec.resources.limits[cpu]: Invalid value: -1: write a quantity of zero or more, such as "100m" of cpu or "64Mi" of memory`,
 		},
-		"A request without quotes that is no whole number": {
+		"A request without quotes that is not a whole number": {
 			spec: requests(map[string]any{"cpu": 0.5}),
 			want: `spec.resources.requests.cpu: Invalid value: "number": spec.resources.requests.cpu in body must be of type integer,string: "number"`,
 		},
@@ -159,7 +159,7 @@ func rejections() map[string]rejection {
 			spec: with(map[string]any{"resources": map[string]any{
 				"requests": map[string]any{"memory": "1Gi"}, "limits": map[string]any{"memory": "512Mi"},
 			}}),
-			want: `spec.resources: Invalid value: spec.resources.requests is above spec.resources.limits: raise the limit or lower the request`,
+			want: `spec.resources: Invalid value: raise the limit or lower the request: a request is above its limit`,
 		},
 		"More than 1,000 binaries": {
 			spec: with(map[string]any{"binaries": binaries(1001)}),
@@ -167,17 +167,17 @@ func rejections() map[string]rejection {
 		},
 		"A file that is both text and binary": {
 			spec: with(map[string]any{"binaries": map[string]string{"page.md": ""}}),
-			want: `spec.binaries: Invalid value: file "page.md" is in spec.markdowns and spec.binaries: remove one`,
+			want: `spec.binaries: Invalid value: remove file "page.md" from markdowns or binaries: it is in both`,
 		},
 		"A binary named `SUMMARY.md`": {
 			spec: map[string]any{"markdowns": map[string]string{"page.md": ""}, "summary": "Auto", "binaries": map[string]string{"SUMMARY.md": ""}},
-			want: `spec.binaries: Invalid value: spec.binaries has a file named "SUMMARY.md": write it as text in spec.markdowns`,
+			want: `spec.binaries: Invalid value: move SUMMARY.md to markdowns, as text`,
 		},
 		"More than 1 MiB of text and binaries together": {
 			spec: with(map[string]any{"binaries": map[string]string{"a.png": strings.Repeat("AAAA", (1<<20)/3)}}),
-			want: `spec.binaries: Invalid value: spec.markdowns and spec.binaries together hold more than 1 MiB (1048576 bytes): shorten the files or split the book`,
+			want: `spec.binaries: Invalid value: shorten the files or split the book: markdowns and binaries together have more than 1 MiB (1048576 bytes)`,
 		},
-		"Another `summary`": {
+		"An unknown `summary`": {
 			spec: with(map[string]any{"summary": "auto"}),
 			want: `spec.summary: Unsupported value: "auto": supported values: "Required", "Auto"`,
 		},
@@ -209,7 +209,7 @@ func rejections() map[string]rejection {
 			spec: settings(map[string]any{"authors": []string{"a\nb"}}),
 			want: `spec.book.authors[0]: Invalid value: "a\nb": must not contain control characters`,
 		},
-		"A `language` that is no tag": {
+		"A `language` that is not a valid tag": {
 			spec: settings(map[string]any{"language": "日本語"}),
 			want: `spec.book.language: Invalid value: "日本語": must be a BCP 47 language tag: write "en", "ja" or "pt-BR"`,
 		},
@@ -217,17 +217,53 @@ func rejections() map[string]rejection {
 			spec: settings(map[string]any{"language": strings.Repeat("en-", 11) + "abc"}),
 			want: `spec.book.language: Too long: may not be more than 35 bytes`,
 		},
-		"Another `textDirection`": {
+		"An unknown `textDirection`": {
 			spec: settings(map[string]any{"textDirection": "auto"}),
 			want: `spec.book.textDirection: Unsupported value: "auto": supported values: "ltr", "rtl"`,
 		},
-		"Another `defaultTheme`": {
+		"An unknown `defaultTheme`": {
 			spec: settings(map[string]any{"defaultTheme": "dark"}),
 			want: `spec.book.defaultTheme: Unsupported value: "dark": supported values: "light", "rust", "coal", "navy", "ayu"`,
 		},
-		"Another `preferredDarkTheme`": {
+		"An unknown `preferredDarkTheme`": {
 			spec: settings(map[string]any{"preferredDarkTheme": "dark"}),
 			want: `spec.book.preferredDarkTheme: Unsupported value: "dark": supported values: "light", "rust", "coal", "navy", "ayu"`,
+		},
+		"A redirect of what is no page": {
+			spec: redirects("/../old", "/new.html"),
+			want: `spec.book.redirects: Invalid value: spec.book.redirects must map paths of pages, without ?, # and %: write one such as "/guide/old.html"`,
+		},
+		"A redirect to what is neither a page nor a URL": {
+			spec: redirects("/old.html", "javascript:alert(1)"),
+			want: `spec.book.redirects[/old.html]: Invalid value: "javascript:alert(1)": must be a page or URL: write "/guide/new.html", "new.html#part" or "https://example.com/new", without spaces, quotes, <, >, & and =`,
+		},
+		"A redirect to more than 512 characters": {
+			spec: redirects("/old.html", strings.Repeat("x", 513)),
+			want: `spec.book.redirects./old.html: Too long: may not be more than 512 bytes`,
+		},
+		"More than 300 redirects": {
+			spec: settings(map[string]any{"redirects": moved(301, "/")}),
+			want: `spec.book.redirects: Too many: 301: must have at most 300 items`,
+		},
+		"More than 32 KiB of redirects": {
+			spec: settings(map[string]any{"redirects": moved(80, strings.Repeat("x", 500))}),
+			want: `spec.book.redirects: Invalid value: spec.book.redirects holds more than 32 KiB (32768 bytes): remove the oldest`,
+		},
+		"A `repositoryUrl` that is no https URL": {
+			spec: settings(map[string]any{"repositoryUrl": "git@example.com:team/docs"}),
+			want: `spec.book.repositoryUrl: Invalid value: "git@example.com:team/docs": must be an https URL, such as "https://github.com/team/docs"`,
+		},
+		"A `repositoryUrl` of more than 1,024 characters": {
+			spec: settings(map[string]any{"repositoryUrl": "https://example.com/" + strings.Repeat("x", 1024)}),
+			want: `spec.book.repositoryUrl: Too long: may not be more than 1024 bytes`,
+		},
+		"An `editUrlTemplate` that is no https URL with `{path}`": {
+			spec: settings(map[string]any{"editUrlTemplate": "https://example.com/edit/"}),
+			want: `spec.book.editUrlTemplate: Invalid value: "https://example.com/edit/": must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`,
+		},
+		"An `editUrlTemplate` of more than 1,024 characters": {
+			spec: settings(map[string]any{"editUrlTemplate": "https://example.com/{path}" + strings.Repeat("x", 1024)}),
+			want: `spec.book.editUrlTemplate: Too long: may not be more than 1024 bytes`,
 		},
 	}
 	for wrong, bad := range badNames() {
@@ -307,23 +343,38 @@ func elsewhere() map[string]rejection {
 		"More than 8 entries in `markdownsFrom`":                {spec: from(slices.Repeat([]map[string]any{configMap("a")}, 9)...), want: `spec.markdownsFrom: Too many: 9: must have at most 8 items`},
 		"An entry with neither `configMap` nor `image`":         {spec: from(map[string]any{"path": "a"}), want: `spec.markdownsFrom[0]: Invalid value: set configMap or image, and not both`},
 		"A `configMap` without a name":                          {spec: from(map[string]any{"configMap": map[string]any{}}), want: `spec.markdownsFrom[0].configMap.name: Required value`},
-		"A `configMap` with a name that no ConfigMap can have":  {spec: from(configMap("Guide")), want: `spec.markdownsFrom[0].configMap.name: Invalid value: "Guide": must be the name of a ConfigMap, such as "guide"`},
+		"A `configMap` with an invalid name":                    {spec: from(configMap("Guide")), want: `spec.markdownsFrom[0].configMap.name: Invalid value: "Guide": must be the name of a ConfigMap, such as "guide"`},
 		"A `configMap` with a name of more than 253 characters": {spec: from(configMap(strings.Repeat("a", 254))), want: `spec.markdownsFrom[0].configMap.name: Too long: may not be more than 253 bytes`},
-		"A `path` that is no folder of the book":                {spec: from(configMap("guide", "../guide")), want: `spec.markdownsFrom[0].path: Invalid value: "../guide": must be a folder of the book, such as "guide/api"`},
+		"A `path` that is not a folder of the book":             {spec: from(configMap("guide", "../guide")), want: `spec.markdownsFrom[0].path: Invalid value: "../guide": must be a folder of the book, such as "guide/api"`},
 		"A `path` of more than 255 characters":                  {spec: from(configMap("guide", strings.Repeat("a", 256))), want: `spec.markdownsFrom[0].path: Too long: may not be more than 255 bytes`},
-		"An `image` with a `path`":                              {spec: bookImage(nil, map[string]any{"path": "a"}), want: `spec.markdownsFrom[0].path: Invalid value: an image holds the whole book: remove path`},
-		"An `image` with other files":                           {spec: withText, want: `spec.markdownsFrom: Invalid value: an image holds the whole book: remove markdowns, binaries and the other entries, or the image`},
-		"An `image` with `summary: Auto`":                       {spec: automatic, want: `spec.summary: Invalid value: the function cannot read an image: add SUMMARY.md to the image, and remove summary`},
+		"An `image` with a `path`":                              {spec: bookImage(nil, map[string]any{"path": "a"}), want: `spec.markdownsFrom[0].path: Invalid value: remove path: an image has the whole book`},
+		"An `image` with other files":                           {spec: withText, want: `spec.markdownsFrom: Invalid value: remove markdowns, binaries and the other entries, or the image: an image has the whole book`},
+		"An `image` with `summary: Auto`":                       {spec: automatic, want: `spec.summary: Invalid value: remove summary, and add SUMMARY.md to the image: the function cannot read an image`},
 		"An `image` without a reference":                        {spec: map[string]any{"markdownsFrom": []any{map[string]any{"image": map[string]any{}}}}, want: `spec.markdownsFrom[0].image.reference: Required value`},
-		"A `reference` that is no image reference":              {spec: bookImage(map[string]any{"reference": "Book"}, nil), want: `spec.markdownsFrom[0].image.reference: Invalid value: "Book": must be an image reference: write registry/repository@sha256:…`},
+		"A `reference` that is not a valid image reference":     {spec: bookImage(map[string]any{"reference": "Book"}, nil), want: `spec.markdownsFrom[0].image.reference: Invalid value: "Book": write an image reference such as registry/repository@sha256:…`},
 		"A `reference` of more than 512 characters":             {spec: bookImage(map[string]any{"reference": strings.Repeat("x", 513)}, nil), want: `spec.markdownsFrom[0].image.reference: Too long: may not be more than 512 bytes`},
-		"Another `pullPolicy`":                                  {spec: bookImage(map[string]any{"pullPolicy": "Sometimes"}, nil), want: `spec.markdownsFrom[0].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`},
+		"An unknown `pullPolicy`":                               {spec: bookImage(map[string]any{"pullPolicy": "Sometimes"}, nil), want: `spec.markdownsFrom[0].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`},
 	}
 }
 
 // settings returns the spec of a small book with settings.
 func settings(s map[string]any) map[string]any {
 	return with(map[string]any{"book": s})
+}
+
+// redirects returns the spec of a small book with a redirect.
+func redirects(page, target string) map[string]any {
+	return settings(map[string]any{"redirects": map[string]string{page: target}})
+}
+
+// moved returns n redirects to a target.
+func moved(n int, target string) map[string]string {
+	all := map[string]string{}
+	for i := range n {
+		all[fmt.Sprintf("/%d.html", i)] = target
+	}
+
+	return all
 }
 
 func quantities(n int) map[string]any {

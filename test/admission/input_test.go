@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,10 @@ func TestInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	const overlap = `route.parentRefs: Invalid value: two entries name the same Gateway: remove one, or give both a sectionName of their own`
+	themeFiles := []string{
+		"ayu-highlight.css", "book.js", "clipboard.min.js", "css/chrome.css", "css/general.css", "css/print.css", "css/variables.css", "favicon.svg", "fonts/fonts.css",
+		"head.hbs", "header.hbs", "highlight.css", "highlight.js", "index.hbs", "redirect.hbs", "toc.html.hbs", "toc.js.hbs", "tomorrow-night.css",
+	}
 	cases := map[string]struct {
 		reason, input string
 		want          []string
@@ -41,9 +46,33 @@ func TestInput(t *testing.T) {
 		},
 		"NoSection": {reason: "One of two entries has no sectionName.", input: `route: {host: a.b, parentRefs: [{name: a}, {name: a, sectionName: b}]}`, want: []string{overlap}},
 		"Ports":     {reason: "Gateway API does not tell parents apart by port.", input: `route: {host: a.b, parentRefs: [{name: a, port: 80}, {name: a, port: 443}]}`, want: []string{overlap}},
+		"Path": {
+			reason: "A path has placeholders.",
+			input:  `{server: {}, route: {path: "/docs/{namespace}/{name}/", parentRefs: [{name: a}]}, ingress: {path: "/{name}/"}}`,
+		},
+		"PathAlone": {
+			reason: "mdBook serves a book only at /.", input: `ingress: {path: "/{name}/"}`,
+			want: []string{`<nil>: Invalid value: a path needs server: mdbook serve serves a book only at /`},
+		},
+		"PathNoName": {
+			reason: "Two books would have the same path.", input: `{server: {}, ingress: {path: "/{namespace}/"}}`,
+			want: []string{`ingress.path: Invalid value: must have {name} once, and {namespace} at most once`},
+		},
+		"PathJoined": {
+			reason: "Two books could have the same path.", input: `{server: {}, ingress: {path: "/{namespace}-{name}/"}}`,
+			want: []string{`ingress.path: Invalid value: "/{namespace}-{name}/": ingress.path in body should match '^/(([A-Za-z0-9][A-Za-z0-9._~-]*|\{name\}|\{namespace\})/)+$'`},
+		},
 		"Port": {
 			reason: "A port is at most 65535.", input: `route: {host: a.b, parentRefs: [{name: a, port: 65536}]}`,
 			want: []string{`route.parentRefs[0].port: Invalid value: 65536: route.parentRefs[0].port in body should be less than or equal to 65535`},
+		},
+		"Theme": {
+			reason: "mdBook reads certain files.", input: `theme: {css/custom.css: "", head.hbs: ""}`,
+			want: []string{`theme: Invalid value: mdBook reads no text file with this name from a theme`},
+		},
+		"AllOfTheme": {
+			reason: "All files that mdBook reads.",
+			input:  "theme: {" + strings.Join(themeFiles, `: "", `) + `: ""}`,
 		},
 	}
 	for name, tc := range cases {

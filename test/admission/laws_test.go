@@ -3,6 +3,7 @@ package admission_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -32,6 +33,10 @@ var (
 		"0", "1", "64", "0.5", ".", ".5", "-", "+", "e", "E", "e3", "e-3", "E+09", "e99", "e999999999", "e-999999999", "m", "Mi", "MiB",
 		"M", "Ki", "k", "K", "Ei", "n", "u", "i", " ", "999999999999", "0x1", "Inf", "NaN", "１",
 	}
+	linkPieces = []string{
+		"/", "/old.html", "new.html", ".html", "guide", "https://", "http://", "HTTPS://", "javascript:", "//", "example.com", ":443", ":", "user@", "#part", "?q", "=", "&", "%20", "%zz",
+		"{path}", "..", "/../", "/./", " ", "\u00a0", "\"", "'", "<", ">", "\\", "`", "$(X)", "|", "é", "一", "\x00", "\n", "\u0085", "\ufffe", strings.Repeat("a/", 16), strings.Repeat("x", 250), strings.Repeat("あ", 340), "",
+	}
 	namePieces = []string{
 		"a", "Page", "page.md", "print.md", "SUMMARY.md", ".", "..", "..data", "-", "_", "/", "\\", " ", "\x00", "\n", "é", "%20",
 		strings.Repeat("x", 100), strings.Repeat("y", 255), strings.Repeat("あ", 85), "//", "/..", "./", "guide/", strings.Repeat("a/", 16), "css", "toc.js", "index.html/", "/chrome.css/", "\u0085", "\ufffe", "\uffff", "",
@@ -50,6 +55,13 @@ func pick(r *rand.Rand, pieces []string) string {
 
 // specOf returns a random spec that is mostly valid.
 func specOf(r *rand.Rand) map[string]any {
+	if r.IntN(4) == 0 {
+		return with(map[string]any{"book": oneOf(r,
+			map[string]any{"redirects": map[string]any{"/" + pick(r, linkPieces) + ".html": "new.html"}},
+			map[string]any{"redirects": map[string]any{"/old.html": pick(r, linkPieces)}},
+			map[string]any{"repositoryUrl": "https://" + pick(r, linkPieces)},
+			map[string]any{"editUrlTemplate": "https://example.com/" + pick(r, linkPieces) + "{path}" + pick(r, linkPieces)})})
+	}
 	spec := with(nil)
 	for range r.IntN(3) {
 		spec["markdowns"] = files(map[string]string{pick(r, namePieces): pick(r, namePieces)})
@@ -69,6 +81,9 @@ func specOf(r *rand.Rand) map[string]any {
 
 	return spec
 }
+
+// oneOf returns one of the options.
+func oneOf[T any](r *rand.Rand, options ...T) T { return options[r.IntN(len(options))] }
 
 func listOf(r *rand.Rand) map[string]any {
 	names := []string{"cpu", "memory", "ephemeral-storage", "memory", "cpu", "storage"}
@@ -113,7 +128,13 @@ func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 	if !ok {
 		t.Fatalf("cannot find the texts in %v", spec)
 	}
-	if errs, _ := book.Check(book.Files{Markdowns: texts}); len(errs.First) > 0 {
+	settings, _ := spec["book"].(map[string]any)
+	redirects := map[string]string{}
+	moved, _ := settings["redirects"].(map[string]any)
+	for page, target := range moved {
+		redirects[page] = fmt.Sprint(target)
+	}
+	if errs, _ := book.Check(book.Files{Markdowns: texts, Redirects: redirects}); len(errs.First) > 0 {
 		return true
 	}
 	composite, err := structpb.NewStruct(xr)

@@ -44,9 +44,12 @@ func TestReference(t *testing.T) {
 	}
 
 	want := "# Fields\n\n`make generate` writes this page from the XRD of MarkdownView and the CRD of the Input.\n" +
-		"\n## Spec of a MarkdownView\n" + fields("spec", xr.Properties["spec"]) +
+		"\n## Spec of a MarkdownView\n\nOnly the files of the book are required. [Content](content.md) has examples.\n" + fields("spec", xr.Properties["spec"]) +
 		"\n## Status of a MarkdownView\n\nCrossplane adds `status.conditions`.\n" + fields("status", xr.Properties["status"]) +
-		"\n## Input of the function\n\n`apiVersion: markdownview.fn.crossplane.io/v1beta1`, `kind: Input`.\n" + fields("", *in)
+		"\n## Input of the function\n\n`apiVersion: markdownview.fn.crossplane.io/v1beta1`, `kind: Input`. It applies to all MarkdownViews of its\n" +
+		"Composition. Every field is optional, and an unknown field is an error.\n" +
+		"[example/platform](../example/platform/composition.yaml) sets most fields, and [serving](serving.md) describes those\n" +
+		"about serving and publishing books.\n" + fields("", *in)
 	if *update {
 		if err := os.WriteFile(referencePage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

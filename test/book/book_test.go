@@ -62,6 +62,8 @@ func TestCases(t *testing.T) {
 		Texts    map[string]string `json:"texts"`
 		Binaries []string          `json:"binaries"`
 		Stricter []string          `json:"stricter"`
+
+		Redirects map[string]string `json:"redirects"`
 	}
 	if err := yaml.UnmarshalStrict(raw, &cases); err != nil {
 		t.Fatal(err)
@@ -70,7 +72,7 @@ func TestCases(t *testing.T) {
 		for _, c := range cases {
 			t.Run(version+"/"+c.Name, func(t *testing.T) {
 				t.Parallel()
-				files := book.Files{Markdowns: map[string]string{}, Binaries: c.Binaries}
+				files := book.Files{Markdowns: map[string]string{}, Binaries: c.Binaries, Redirects: c.Redirects}
 				for _, name := range c.Files {
 					files.Markdowns[name] = text(name)
 				}

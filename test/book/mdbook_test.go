@@ -18,7 +18,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/crossplane-contrib/function-markdownview/book"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
 // An mdbook is a root directory with mdBook, which test/debian.sh creates.
@@ -35,7 +38,12 @@ func mark(name string) string { return fmt.Sprintf("MARK%xEND", name) }
 // output.
 func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err error) {
 	t.Helper()
-	output, err := m.build(t, files, "MDBOOK_BUILD__CREATE_MISSING=false")
+	env := []string{"MDBOOK_BUILD__CREATE_MISSING=false"}
+	if len(files.Redirects) > 0 {
+		settings := view.Settings{Redirects: files.Redirects}.Env()
+		env = append(env, environment(corev1.Container{Env: settings})...)
+	}
+	output, err := m.build(t, files, env...)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +54,12 @@ func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err erro
 // build returns the directory of the built book, or why mdBook cannot build the book.
 func (m mdbook) build(t *testing.T, files book.Files, env ...string) (output string, err error) {
 	t.Helper()
-	dir := m.write(t, files)
+	return m.buildIn(t, m.write(t, files), env...)
+}
 
+// buildIn builds the book in a folder.
+func (m mdbook) buildIn(t *testing.T, dir string, env ...string) (output string, err error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	cmd := m.command(ctx, dir, env, "mdbook", "build")

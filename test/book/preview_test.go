@@ -36,14 +36,14 @@ func (o *output) String() string {
 	return o.Buffer.String()
 }
 
-// TestPreview checks that make preview serves the book of a file, serves changes of the
+// TestPreview checks that markdownview preview serves the book of a file, serves changes of the
 // file, keeps the last good book, and leaves no files or processes behind.
 func TestPreview(t *testing.T) {
-	command := filepath.Join(t.TempDir(), "preview")
-	build := exec.Command("go", "build", "-o", command, "./preview")
+	command := filepath.Join(t.TempDir(), "markdownview")
+	build := exec.Command("go", "build", "-o", command, "./markdownview")
 	build.Dir = "../.."
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build preview: %v\n%s", err, out)
+		t.Fatalf("cannot build markdownview: %v\n%s", err, out)
 	}
 	for version, m := range mdbooks(t) {
 		t.Run(version, func(t *testing.T) { preview(t, command, string(m)) })
@@ -98,7 +98,7 @@ func preview(t *testing.T, command, root string) {
 	}
 
 	write(`{SUMMARY.md: "- [A](a.md)", a.md: First text}`)
-	cmd := exec.CommandContext(t.Context(), command, xr, "--mdbook", wrapper, fmt.Sprintf("--port=%d", port))
+	cmd := exec.CommandContext(t.Context(), command, "preview", xr, "--mdbook", wrapper, fmt.Sprintf("--port=%d", port))
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = 10 * time.Second // Wait does not return while an mdBook that still runs has the output open.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"os"
@@ -38,6 +39,31 @@ func TestSettings(t *testing.T) {
 				}
 			})
 		}
+		t.Run(version+"/Links", func(t *testing.T) {
+			t.Parallel()
+			page := m.page(t, map[string]any{"repositoryUrl": "https://example.com/a/$(HOME)?b=1&c#d", "editUrlTemplate": "https://example.com/edit?file={path}&b=$(HOME)"})
+			for _, want := range []string{`href="https://example.com/a/$(HOME)?b=1&c#d"`, `href="https://example.com/edit?file=src/a.md&b=$(HOME)"`} {
+				if !strings.Contains(page, want) {
+					t.Errorf("want %s, got:\n%s", want, page[:min(len(page), 9000)])
+				}
+			}
+		})
+		for i, tc := range []struct{ from, to, want string }{
+			{from: "/old.html", to: "/a.html#part", want: "./a.html#part"},
+			{from: "/guide/$(HOME)/古い x.html", to: "/a.html", want: "../../a.html"},
+			{from: "/guide/old.html", to: "../a.html?x#y", want: "../a.html?x#y"},
+			{from: "/guide/old.html", to: "../../../guide/", want: "../guide/"},
+			{from: "/guide/old.html", to: "/", want: "../"},
+			{from: "/old.html", to: "https://example.com:8443/$(HOME)/一?x#y", want: "https://example.com:8443/$(HOME)/一?x#y"},
+		} {
+			t.Run(fmt.Sprint(version, "/Redirect", i), func(t *testing.T) {
+				t.Parallel()
+				page := m.page(t, map[string]any{"redirects": map[string]any{tc.from: tc.to}}, tc.from)
+				if want := `content="0; URL=` + tc.want + `"`; !strings.Contains(page, want) {
+					t.Errorf("want %s, got:\n%s", want, page)
+				}
+			})
+		}
 		t.Run(version+"/Others", func(t *testing.T) {
 			t.Parallel()
 			page := m.page(t, map[string]any{"language": "ja", "textDirection": "rtl", "defaultTheme": "coal", "preferredDarkTheme": "ayu"})
@@ -50,8 +76,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// page returns the first page of a book with settings.
-func (m mdbook) page(t *testing.T, settings map[string]any) string {
+// page returns a page of a book with settings, by default the first.
+func (m mdbook) page(t *testing.T, settings map[string]any, page ...string) string {
 	t.Helper()
 	files := map[string]any{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}
 	output, err := m.build(t, book.Files{Markdowns: map[string]string{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}},
@@ -59,7 +85,7 @@ func (m mdbook) page(t *testing.T, settings map[string]any) string {
 	if err != nil {
 		t.Fatalf("cannot build the book: %v", err)
 	}
-	b, err := os.ReadFile(filepath.Join(output, "index.html"))
+	b, err := os.ReadFile(filepath.Join(output, cmp.Or(strings.Join(page, ""), "index.html")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,35 +96,56 @@ func (m mdbook) page(t *testing.T, settings map[string]any) string {
 // compose returns the pod that the function composes for a spec and an Input.
 func compose(t *testing.T, spec, input map[string]any) corev1.PodSpec {
 	t.Helper()
-	object := func(m map[string]any) *structpb.Struct {
-		s, err := structpb.NewStruct(m)
-		if err != nil {
-			t.Fatal(err)
-		}
 
-		return s
-	}
-	req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: object(map[string]any{
+	return composed[appsv1.Deployment](t, respond(t, request(t, "sample", spec, input)), "deployment").Spec.Template.Spec
+}
+
+// request returns a request for a MarkdownView in the namespace default.
+func request(t *testing.T, name string, spec, input map[string]any) *fnv1.RunFunctionRequest {
+	t.Helper()
+	req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: object(t, map[string]any{
 		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1", "kind": "MarkdownView",
-		"metadata": map[string]any{"name": "sample", "namespace": "default"}, "spec": spec,
+		"metadata": map[string]any{"name": name, "namespace": "default"}, "spec": spec,
 	})}}}
 	if input != nil {
-		req.Input = object(input)
+		req.Input = object(t, input)
 	}
+
+	return req
+}
+
+func object(t *testing.T, m map[string]any) *structpb.Struct {
+	t.Helper()
+	s, err := structpb.NewStruct(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return s
+}
+
+func respond(t *testing.T, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
+	t.Helper()
 	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &appsv1.Deployment{}
-	composed := rsp.GetDesired().GetResources()["deployment"].GetResource()
-	if composed == nil {
-		t.Fatalf("want a composed Deployment, got results %v", rsp.GetResults())
+
+	return rsp
+}
+
+// composed returns the composed resource with a key.
+func composed[T any](t *testing.T, rsp *fnv1.RunFunctionResponse, key string) *T {
+	t.Helper()
+	into, resource := new(T), rsp.GetDesired().GetResources()[key].GetResource()
+	if resource == nil {
+		t.Fatalf("want a composed %s, got results %v", key, rsp.GetResults())
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(composed.AsMap(), d); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.AsMap(), into); err != nil {
 		t.Fatal(err)
 	}
 
-	return d.Spec.Template.Spec
+	return into
 }
 
 // environment returns the environment variables of a container as the kubelet sets

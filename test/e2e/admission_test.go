@@ -13,7 +13,7 @@ import (
 // defaults. test/admission tests every rule.
 func AdmissionOfTutorial(k *kit) {
 	for want, spec := range map[string]map[string]any{
-		"spec.markdowns must hold SUMMARY.md": {"markdowns": map[string]any{"page.md": "# Page\n"}, "replicas": int64(3)},
+		"add SUMMARY.md, which lists the chapters": {"markdowns": map[string]any{"page.md": "# Page\n"}, "replicas": int64(3)},
 		"spec.markdowns is empty":             {"markdowns": map[string]any{}},
 		"spec.replicas: Invalid value: 100":   {"markdowns": map[string]any{"SUMMARY.md": ""}, "replicas": int64(100)},
 	} {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -64,8 +65,16 @@ func (k *kit) notFound(name, configMap string) {
 // resources. The test also changes an existing MarkdownView to use the ConfigMap.
 func FromConfigMap(k *kit) {
 	const name = "handbook"
-	k.apply(book(name, from(fromConfigMap("guide")), file("SUMMARY.md", "- [Page](page.md)\n- [Guide](guide/a.md)\n")))
+	var input map[string]any
+	if olderThan("v2.4") {
+		input = map[string]any{"ttl": "10s"} // It does not watch the ConfigMap.
+	}
+	composition := composedBy(k.composition("from", kind, ours(input)))
+	k.apply(book(name, composition, from(fromConfigMap("guide")), file("SUMMARY.md", "- [Page](page.md)\n- [Guide](guide/a.md)\n")))
 	k.notFound(name, "guide")
+	k.until(name, "a status, although nothing is composed", func(v *markdownView) error {
+		return errors.Join(equal("STATUS", notReady, v.Status.Status), contains(k.kubectl("get", "markdownview", name, "--output=wide"), "ConfigMapNotFound"))
+	})
 	k.check(k.gone(&corev1.ConfigMap{}, "markdowns-"+name))
 
 	begin := time.Now()
@@ -92,9 +101,9 @@ func FromConfigMap(k *kit) {
 	k.guideServed(name, "Two")
 
 	const live = "live"
-	k.apply(book(live))
+	k.apply(book(live, composition))
 	k.settle(live)
-	k.apply(book(live, from(fromConfigMap("guide")), file("SUMMARY.md", "- [Page](page.md)\n- [Guide](guide/a.md)\n")))
+	k.apply(book(live, composition, from(fromConfigMap("guide")), file("SUMMARY.md", "- [Page](page.md)\n- [Guide](guide/a.md)\n")))
 	k.settle(live)
 	k.guideServed(live, "Two")
 

@@ -229,6 +229,10 @@ func (k *kit) variant(name string, change func(*unstructured.Unstructured)) sche
 	k.must(unstructured.SetNestedField(xrd.Object, gvk.Group, "spec", "group"))
 	k.must(unstructured.SetNestedField(xrd.Object, map[string]any{"kind": name, "plural": plural}, "spec", "names"))
 	unstructured.RemoveNestedField(xrd.Object, "spec", "defaultCompositionRef")
+	if olderThan("v2.3") {
+		version := xrd.Object["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any)
+		delete(version, "subresources") // Unknown to the XRD of that version.
+	}
 	change(xrd)
 	k.define(xrd)
 

@@ -77,6 +77,13 @@ func (k *kit) needsNode() {
 	}
 }
 
+// olderThan returns whether the tests run with a version of Crossplane before that one.
+func olderThan(version string) bool {
+	running := os.Getenv("CROSSPLANE_VERSION")
+
+	return running != "" && running < version
+}
+
 func lastPart(name string) string {
 	return name[strings.LastIndex(name, "/")+1:]
 }

@@ -3,68 +3,166 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// Upgrade checks that a new version of the package does not change the resources and
-// pods of healthy MarkdownViews, and that the new version then composes them. With real
-// pods, MarkdownViews change all the time, and reconciles fail only in the seconds in
-// which Crossplane has no endpoint of the new version.
+// Upgrade checks that going back to the function of an earlier commit, and forward again,
+// restarts no pod of a healthy MarkdownView, unless CHANGELOG.md says so, and that both
+// versions compose every kind of MarkdownView. With real pods, MarkdownViews change all
+// the time, reconciles fail only in the seconds in which Crossplane has no endpoint of
+// the new version, and no request of a reader fails.
 func Upgrade(k *kit) {
-	n := k.many()
-	names := k.createMany(n, 0)
-	k.settleAll(3*time.Minute, n)
+	kinds := k.kinds()
+	words := sorted(kinds)
+	n := 100
+	if k.realPods {
+		n = 2 * len(kinds)
+	}
+	kindOf := func(name string) string {
+		number, err := strconv.Atoi(name[len(name)-4:])
+		k.must(err)
+
+		return words[number%len(words)]
+	}
+	names := k.applyMany(n, func(name string) *unstructured.Unstructured {
+		return book(name, append([]func(map[string]any){withRevision("revision-1")}, kinds[kindOf(name)]...)...)
+	})
+	k.settleAll(5*time.Minute, n)
 	k.calm()
-	children, pods := k.allSpecs(names), k.podUIDs()
-	if len(pods) != n {
-		k.Fatalf("there are %d pods, not %d", len(pods), n)
+	pods := k.podUIDs()
+	k.check(equal("pods", n, len(pods)))
+	readers := map[string]*reader{}
+	if k.loopback != nil && k.RealNode() {
+		for _, of := range []string{"defaults", "server"} {
+			readers[of] = k.readBook(names[slices.Index(words, of)])
+		}
 	}
 
-	k.upgrade(names)
+	for _, to := range []struct {
+		version string
+		p       controlplane.Package
+	}{{"v0.0.1", k.PreviousPackage()}, {"v0.1.1", k.FunctionPackage()}} {
+		k.upgrade(to.p, to.version, names)
+		k.composeAll(names)
+		k.calm()
+		k.settleAll(2*time.Minute, n)
+		after := k.podUIDs()
+		for _, name := range names {
+			if of := kindOf(name); !k.mayRestart(of) {
+				k.check(equal("pods of "+name+" ("+of+") with "+to.version, pods[name], after[name]))
+			}
+		}
+		pods = after
+	}
+	for of, r := range readers {
+		got := r.stop()
+		k.Logf("%s: %s", of, got)
+		k.check(equal("failed requests", 0, got.failed()))
+	}
+}
 
-	// Crossplane calls a new revision of a function only when it reconciles an XR.
+// kinds returns the specs of MarkdownViews that are composed in different ways, by the
+// words with which CHANGELOG.md names them.
+func (k *kit) kinds() map[string][]func(map[string]any) {
+	k.Helper()
+	of := func(name string, input map[string]any) func(map[string]any) {
+		return composedBy(k.composition(name, kind, ours(input)))
+	}
+	k.write("guide", map[string]string{"a.md": "# Guide\n"})
+	production := composedBy(k.production(nil))
+	all := map[string][]func(map[string]any){
+		"defaults":      nil,
+		"markdownsFrom": {from(fromConfigMap("guide"))},
+		"summary binaries book": {func(s map[string]any) {
+			delete(s["markdowns"].(map[string]any), "SUMMARY.md")
+			s["summary"] = "Auto"
+			s["binaries"] = map[string]any{"img/dot.gif": dot}
+			s["book"] = map[string]any{"title": "Guide", "language": "ja"}
+		}},
+		"immutableConfigMaps":  {of("immutable", map[string]any{"immutableConfigMaps": true})},
+		"server":               {production},
+		"server markdownsFrom": {production, from(fromConfigMap("guide"))},
+		"templates": {of("templates", map[string]any{
+			"labels":    map[string]any{"team": "docs"},
+			"resources": map[string]any{"requests": map[string]any{"cpu": "5m"}},
+			"templates": map[string]any{"deployment": map[string]any{"spec": map[string]any{"template": map[string]any{
+				"metadata": map[string]any{"annotations": map[string]any{"example.org/owner": "docs"}},
+			}}}},
+		})},
+	}
+	if k.loopback != nil {
+		const repository = "registry.example.com/upgrade/book"
+		k.must(k.PushImage(k.Context(), repository+":v1", k.bookImage(map[string]string{"SUMMARY.md": "- [Page](page.md)\n", "page.md": "# Page\n"})))
+		all["allowedBookImages"] = []func(map[string]any){of("image", map[string]any{"allowedBookImages": []any{repository}}), fromImage(repository + ":v1")}
+	}
+
+	return all
+}
+
+// mayRestart returns whether an entry of CHANGELOG.md that the earlier commit does not
+// have says that the pods of a kind of MarkdownView restart.
+func (k *kit) mayRestart(words string) bool {
+	k.Helper()
+	before := k.read(filepath.Join(k.Packages, "previous", "CHANGELOG.md"))
+	for entry := range strings.SplitSeq(k.read("../../CHANGELOG.md"), "\n- ") {
+		if !restarts.MatchString(entry) || strings.Contains(before, strings.TrimSpace(entry)) {
+			continue
+		}
+		for _, word := range strings.Fields(words) {
+			if strings.Contains(entry, "`"+word+"`") || strings.Contains(entry, "every book") {
+				return true
+			}
+		}
+	}
+
+	return false
+}
+
+// restarts matches an entry of CHANGELOG.md that says that pods restart.
+var restarts = regexp.MustCompile(`restart|roll out once`)
+
+// composeAll changes an annotation of each MarkdownView, and waits until the function was
+// called for all: Crossplane calls a new revision of a function only when it reconciles.
+func (k *kit) composeAll(names []string) {
+	k.Helper()
 	calls := k.calls()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.org/upgrade":"%d"}}}`, time.Now().Unix())
 	for _, name := range names {
-		u := inNamespace(book(name), k.namespace)
-		k.must(k.Patch(k.Context(), u, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.org/upgrade":"done"}}}`))))
+		k.must(k.Patch(k.Context(), inNamespace(book(name), k.namespace), client.RawPatch(types.MergePatchType, patch)))
 	}
 	k.eventually("the new version composes every MarkdownView", func() error {
-		if c := k.calls(); c < calls+n {
-			return fmt.Errorf("the function was called %d times", c)
+		if c := k.calls(); c < calls+len(names) {
+			return fmt.Errorf("the function was called %d times", c-calls)
 		}
 
 		return nil
 	})
-	k.calm()
-	k.settleAll(time.Minute, n)
-	k.right(names, 0)
-	if diff := cmp.Diff(children, k.allSpecs(names)); diff != "" {
-		k.Errorf("children: -before +after:\n%s", diff)
-	}
-	if diff := cmp.Diff(pods, k.podUIDs()); diff != "" {
-		k.Errorf("pods: -before +after:\n%s", diff)
-	}
 }
 
-// upgrade upgrades the function. With real pods, MarkdownViews change at the same time.
-func (k *kit) upgrade(names []string) {
+// upgrade changes the version of the function. With real pods, MarkdownViews change at the
+// same time.
+func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
 	k.Helper()
 
 	begin := time.Now()
+	_, earlier := k.failedReconciles()
 	stop := func() {}
 	if k.realPods {
 		stop = k.load(names)
 	}
-	k.must(k.Upgrade(k.Context(), k.FunctionPackage(), "v0.1.1"))
+	k.must(k.Upgrade(k.Context(), to, version))
 	k.within(3*time.Minute, "all processes of the function are new", func() error {
 		started, err := k.tryMetric("process_start_time_seconds")
 		if err != nil {
@@ -86,7 +184,7 @@ func (k *kit) upgrade(names []string) {
 	failed, after := k.failedReconciles()
 	k.check(equal("failed reconciles", nil, failed))
 	k.check(equal("reconciles without an endpoint after the upgrade", 0, after-before))
-	k.Logf("reconciles without an endpoint during the upgrade: %d", before)
+	k.Logf("%s: %d reconciles without an endpoint", version, before-earlier)
 }
 
 // load changes an annotation of one MarkdownView after another until stop is called, so
@@ -115,25 +213,14 @@ func (k *kit) load(names []string) (stop func()) {
 	return func() { cancel(); <-stopped }
 }
 
-// allSpecs returns the specs of the children of each MarkdownView, by its name.
-func (k *kit) allSpecs(names []string) map[string]map[string]string {
-	k.Helper()
-	all := map[string]map[string]string{}
-	for _, n := range names {
-		all[n] = k.children(n).specs()
-	}
-
-	return all
-}
-
-// podUIDs returns the UIDs of the pods in the namespace, by name.
-func (k *kit) podUIDs() map[string]types.UID {
+// podUIDs returns the UIDs of the pods of each MarkdownView in the namespace.
+func (k *kit) podUIDs() map[string]string {
 	k.Helper()
 	l := &corev1.PodList{}
 	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
-	uids := map[string]types.UID{}
+	uids := map[string]string{}
 	for _, p := range l.Items {
-		uids[p.Name] = p.UID
+		uids[p.Labels["app.kubernetes.io/instance"]] += p.Name + " " + string(p.UID) + "\n"
 	}
 
 	return uids

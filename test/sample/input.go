@@ -33,11 +33,17 @@ func (s *Source) Input() map[string]any {
 	if in["server"] != nil {
 		delete(in, "listenAddress")
 	}
+	for _, name := range []string{"route", "ingress"} {
+		if out, ok := in[name].(map[string]any); ok && in["server"] != nil && s.Maybe(2) {
+			out["path"] = Pick(s, "/{namespace}/{name}/", "/docs/{name}/v1.0_~-/{namespace}/", "/0/{namespace}/{name}/b/")
+		}
+	}
 	set("templates", s.templates(in))
 	set("statusFields", Pick(s, []any{"status"}, []any{}, []any{"url", "status", "replicas"}))
 	set("allowedImages", []any{"docker.io/*/*", "ghcr.io/o/mdbook", "registry.example.com/*/*/*", "*/mdbook", "localhost/mdbook:*"})
 	in["allowedBookImages"] = []any{"registry.example.com/team/book"}
 	set("metadata", map[string]any{"name": "input"})
+	set("theme", Pick(s, map[string]any{"head.hbs": "<meta name=\"$(X)\" content=\"{{ title }}\">\n"}, map[string]any{"css/print.css": "", "favicon.svg": "<svg>一\x01</svg>", "fonts/fonts.css": "\n a\t\r\n"}, map[string]any{}))
 
 	return in
 }
@@ -113,7 +119,7 @@ func (s *Source) server() map[string]any {
 			server[name] = value
 		}
 	}
-	set("image", s.Image())
+	set("image", Pick(s, s.Image(), "registry.example.com/nginxinc/nginx-unprivileged:1.29"))
 	set("port", Pick[any](s, float64(1), float64(80), float64(8080), float64(65535)))
 	set("documentRoot", Pick(s, "/srv", "/tmp/site", "/a b/c", "/usr/share/nginx/html"))
 	set("command", Pick(s, []any{}, []any{"sh", "-c"}))

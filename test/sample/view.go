@@ -170,6 +170,10 @@ func (s *Source) settings() map[string]any {
 	set("textDirection", Pick(s, "ltr", "rtl"))
 	set("defaultTheme", Pick(s, "light", "rust", "coal", "navy", "ayu"))
 	set("preferredDarkTheme", Pick(s, "coal", "light"))
+	set("redirects", Pick(s,
+		map[string]any{}, map[string]any{"/old.html": "/guide/a.html"}, map[string]any{"/deep/$(X)/古い.html": "../page.html#一", "/a b.html": "https://example.com:443/?x"}, map[string]any{"/lost.html": "lost.html"}))
+	set("repositoryUrl", Pick(s, "https://example.com", "", "https://git.example.com:8443/a/$(b)?x=1&y#z"))
+	set("editUrlTemplate", Pick(s, "https://example.com/{path}", "https://git.example.com/edit?file={path}&b=$main"))
 
 	return settings
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,9 +17,9 @@ import (
 
 // crossplaneSource returns the folder of the Crossplane module from which
 // crossplane-core is built. It has the CRDs and the chart.
-func crossplaneSource(ctx context.Context, tools string) (string, error) {
+func crossplaneSource(ctx context.Context, module string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/crossplane/crossplane/v2")
-	cmd.Dir = filepath.Join(tools, "crossplane")
+	cmd.Dir = module
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("cannot find the source of Crossplane: %w", err)

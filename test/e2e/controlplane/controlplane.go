@@ -33,8 +33,9 @@ type Options struct {
 	// Bin is the folder with the binaries of the components.
 	Bin string
 
-	// Tools is the folder with the Go modules from which the binaries are built.
-	Tools string
+	// Crossplane is the binary of Crossplane, and CrossplaneModule the folder of the Go
+	// module from which it is built.
+	Crossplane, CrossplaneModule string
 
 	// Packages is the folder with the package files.
 	Packages string

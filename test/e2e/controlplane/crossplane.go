@@ -27,7 +27,7 @@ const (
 // startCrossplane starts Crossplane and its RBAC manager, each with its service account
 // and RBAC from the chart.
 func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
-	source, err := crossplaneSource(ctx, cp.options.Tools)
+	source, err := crossplaneSource(ctx, cp.options.CrossplaneModule)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 		return err
 	}
 
-	cp.rbac = cp.process("crossplane-rbac-manager", cp.tool("crossplane-core"), "rbac", "start")
+	cp.rbac = cp.process("crossplane-rbac-manager", cp.options.Crossplane, "rbac", "start")
 	cp.rbac.env = []string{"KUBECONFIG=" + rbac}
 	if err := cp.initCrossplane(ctx, core, filepath.Join(source, "cluster", "crds")); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 	if err := freePorts(&cp.crossplaneMetrics, &cp.crossplaneHealth); err != nil {
 		return err
 	}
-	cp.crossplane = cp.process("crossplane", cp.tool("crossplane-core"), "core", "start",
+	cp.crossplane = cp.process("crossplane", cp.options.Crossplane, "core", "start",
 		"--debug",
 		// Crossplane installs packages, and the simulated package runtime runs the
 		// functions, because there is no kubelet.
@@ -118,7 +118,7 @@ func (cp *ControlPlane) applyChart(ctx context.Context, dir string) error {
 // failure, as a kubelet restarts an init container: crossplane core init reads resources
 // whose CRDs it has just created, which the API server may not serve yet.
 func (cp *ControlPlane) initCrossplane(ctx context.Context, kubeconfig, crds string) error {
-	p := cp.process("crossplane-init", cp.tool("crossplane-core"), "core", "init", "--activation=*")
+	p := cp.process("crossplane-init", cp.options.Crossplane, "core", "init", "--activation=*")
 	p.env = []string{
 		"KUBECONFIG=" + kubeconfig,
 		"CRDS_PATH=" + crds,

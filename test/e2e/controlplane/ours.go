@@ -27,12 +27,17 @@ const OwnFunctionName = "team-function-markdownview"
 // run folder.
 func OptionsFor(root, dir string) Options {
 	o := Options{
-		Dir:          dir,
-		Bin:          filepath.Join(root, ".bin"),
-		Tools:        filepath.Join(root, "test", "tools"),
-		Packages:     filepath.Join(root, "dist"),
-		Runtime:      filepath.Join(root, "example", "production", "runtime.yaml"),
-		FunctionArgs: map[string][]string{FunctionName: {"--debug"}, OwnFunctionName: nil},
+		Dir:              dir,
+		CrossplaneModule: filepath.Join(root, "test", "tools", "crossplane"),
+		Bin:              filepath.Join(root, ".bin"),
+		Crossplane:       filepath.Join(root, ".bin", "crossplane-core"),
+		Packages:         filepath.Join(root, "dist"),
+		Runtime:          filepath.Join(root, "example", "production", "runtime.yaml"),
+		FunctionArgs:     map[string][]string{FunctionName: {"--debug"}, OwnFunctionName: nil},
+	}
+	if version := os.Getenv("CROSSPLANE_VERSION"); version != "" {
+		o.Crossplane += "-" + version
+		o.CrossplaneModule = o.Crossplane + ".module"
 	}
 	if os.Getenv("NODE") == "real" {
 		o.Debian, o.MdBook = filepath.Join(o.Bin, "debian"), filepath.Join(o.Bin, "mdbook-trixie")
@@ -52,6 +57,14 @@ func (o Options) FunctionPackage() Package {
 		Version:    "v0.1.0",
 		Files:      []string{filepath.Join(o.Packages, "function-markdownview-linux-"+runtime.GOARCH+".xpkg")},
 	}
+}
+
+// PreviousPackage returns the package of the function of an earlier commit.
+func (o Options) PreviousPackage() Package {
+	p := o.FunctionPackage()
+	p.Files = []string{filepath.Join(o.Packages, "previous", "previous.xpkg")}
+
+	return p
 }
 
 // ConfigurationPackage returns the package of the XRD and the Composition.

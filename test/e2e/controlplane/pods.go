@@ -55,7 +55,7 @@ http {
 
 // startPods starts a real node, and installs Crossplane on it.
 func (cp *ControlPlane) startPods(ctx context.Context) error {
-	source, err := crossplaneSource(ctx, cp.options.Tools)
+	source, err := crossplaneSource(ctx, cp.options.CrossplaneModule)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 			names:  []string{crossplaneImage + ":" + crossplaneTag},
 			config: v1.Config{Entrypoint: []string{"/crossplane"}, User: "65532:65532"},
 			files: map[string]string{
-				"crossplane":            cp.tool("crossplane-core"),
+				"crossplane":            cp.options.Crossplane,
 				"crds":                  filepath.Join(crossplane, "crds"),
 				"webhookconfigurations": filepath.Join(crossplane, "webhookconfigurations"),
 			},

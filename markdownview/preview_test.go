@@ -131,7 +131,7 @@ func TestCheck(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			b := &book{files: map[string][]byte{}}
+			b := &volume{files: map[string][]byte{}}
 			for name, text := range tc.files {
 				b.files[name] = []byte(text)
 			}
@@ -180,7 +180,7 @@ func TestOneFile(t *testing.T) {
 		xr          = "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Hello}}\n"
 		composition = "kind: Composition\nspec: {pipeline: [{step: book, functionRef: {name: function-markdownview}, input: {apiVersion: markdownview.fn.crossplane.io/v1beta1, kind: Input, viewerImage: A}}]}\n"
 		input       = "apiVersion: markdownview.fn.crossplane.io/v1beta1\nkind: Input\nviewerImage: A\n"
-		invalid     = `Degraded=True InvalidInput: input.viewerImage: Invalid value: "A": must be an image reference such as docker.io/peaceiris/mdbook:v0.5.0`
+		invalid     = `Degraded=True InvalidInput: input.viewerImage: Invalid value: "A": write an image reference such as docker.io/peaceiris/mdbook:v0.5.0`
 	)
 	cases := map[string]struct {
 		reason, text       string
@@ -202,7 +202,7 @@ func TestOneFile(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			out, c := &bytes.Buffer{}, &cli{XR: filepath.Join(t.TempDir(), "all.yaml")}
+			out, c := &bytes.Buffer{}, &previewCommand{XR: filepath.Join(t.TempDir(), "all.yaml")}
 			if tc.composition {
 				c.Composition = c.XR
 			}
@@ -213,7 +213,7 @@ func TestOneFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := ""
-			if _, err := compose(load(c), log.New(out, "", 0)); err != nil {
+			if _, err := compose(load(c.XR, c.policy), log.New(out, "", 0)); err != nil {
 				got = err.Error()
 			}
 			if got += out.String(); !strings.HasPrefix(got, tc.want) {
@@ -228,7 +228,7 @@ func TestPoll(t *testing.T) {
 	xr, composition, out := filepath.Join(t.TempDir(), "xr.yaml"), filepath.Join(t.TempDir(), "c.yaml"), &bytes.Buffer{}
 	served := 0
 	p := &preview{
-		cli: &cli{XR: xr, Composition: composition, Port: 3000}, dir: t.TempDir(), log: log.New(out, "", 0),
+		previewCommand: &previewCommand{policy: policy{Composition: composition}, XR: xr, Port: 3000}, dir: t.TempDir(), log: log.New(out, "", 0),
 		serve: func([]string) error { served++; return nil },
 	}
 	steps := []struct {

@@ -36,14 +36,25 @@ type object struct {
 	} `json:"spec"`
 }
 
-// sources has the texts of the files, or in problem why one of them cannot be read.
-type sources struct{ xr, composition, input, problem string }
+// isView returns whether a document is a MarkdownView. The XRD of another author may have
+// another kind.
+func (o object) isView() bool {
+	return o.Kind == "MarkdownView" || o.Spec.Markdowns != nil || o.Spec.MarkdownsFrom != nil
+}
 
-func load(c *cli) (s sources) {
+// sources has the texts of the files, or in problem why one of them cannot be read. For a
+// folder, xr is empty, and stamp changes with its files.
+type sources struct{ path, stamp, xr, composition, input, problem string }
+
+func load(path string, p policy) (s sources) {
+	s.path = path
+	if isFolder(path) {
+		s.stamp, path = stamp(path), ""
+	}
 	for _, f := range []struct {
 		name string
 		text *string
-	}{{c.XR, &s.xr}, {c.Composition, &s.composition}, {c.Input, &s.input}} {
+	}{{path, &s.xr}, {p.Composition, &s.composition}, {p.Input, &s.input}} {
 		if f.name == "" {
 			continue
 		}
@@ -59,18 +70,47 @@ func load(c *cli) (s sources) {
 // compose returns the book that the function composes, or nil if the function rejects
 // it. It prints errors and warnings as a cluster shows them: as conditions of the
 // MarkdownView, and as events.
-func compose(s sources, log *log.Logger) (*book, error) {
+func compose(s sources, log *log.Logger) (*volume, error) {
 	if s.problem != "" {
 		return nil, errors.New(s.problem)
 	}
+	if s.stamp != "" {
+		var err error
+		if s.xr, err = packFolder(s.path); err != nil {
+			return nil, err
+		}
+	}
+	c, err := s.call(0, s.xr)
+	if err != nil {
+		return nil, err
+	}
+	if rejected := report(c.rsp, c.step, log); rejected {
+		return nil, nil //nolint:nilnil // The error is already printed.
+	}
+
+	return layout(c.mounted())
+}
+
+// A call is a call of the function.
+type call struct {
+	req  *fnv1.RunFunctionRequest
+	rsp  *fnv1.RunFunctionResponse
+	step string // The name of the step of the pipeline.
+}
+
+// call calls the function for the MarkdownView of a number in the file. The ConfigMaps that
+// it names are in resources.
+func (s sources) call(number int, resources string) (c *call, err error) {
 	req := &fnv1.RunFunctionRequest{
 		Meta:     &fnv1.RequestMeta{Capabilities: []fnv1.Capability{fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}},
 		Observed: &fnv1.State{Composite: &fnv1.Resource{}},
 	}
-	var err error
-	// The XRD of another author may have another kind.
 	req.Observed.Composite.Resource, err = find(s.xr, "a MarkdownView", func(o object) bool {
-		return o.Kind == "MarkdownView" || o.Spec.Markdowns != nil || o.Spec.MarkdownsFrom != nil
+		if o.isView() {
+			number--
+		}
+
+		return number < 0
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read MarkdownView: %w", err)
@@ -78,21 +118,13 @@ func compose(s sources, log *log.Logger) (*book, error) {
 	if m := req.Observed.Composite.Resource.Fields["metadata"].GetStructValue(); m != nil && m.Fields["namespace"] == nil {
 		m.Fields["namespace"] = structpb.NewStringValue("default") // As kubectl does.
 	}
-
-	step, err := s.readInput(req)
-	if err != nil {
+	c = &call{req: req}
+	if c.step, err = s.readInput(req); err != nil {
 		return nil, fmt.Errorf("cannot read Input: %w", err)
 	}
+	c.rsp, err = run(req, resources)
 
-	rsp, err := run(req, s.xr)
-	if err != nil {
-		return nil, err
-	}
-	if rejected := report(rsp, step, log); rejected {
-		return nil, nil //nolint:nilnil // The error is already printed.
-	}
-
-	return layout(mounted(req, rsp))
+	return c, err
 }
 
 // readInput adds the Input to a request, and returns the name of the step of the pipeline.
@@ -125,10 +157,12 @@ func (s sources) readInput(req *fnv1.RunFunctionRequest) (step string, err error
 }
 
 // mounted returns the composed resources and the ConfigMaps that they mount.
-func mounted(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) map[string]*fnv1.Resource {
-	all := maps.Clone(rsp.GetDesired().GetResources())
-	for name, required := range req.GetRequiredResources() {
-		all[name] = required.GetItems()[0]
+func (c *call) mounted() map[string]*fnv1.Resource {
+	all := maps.Clone(c.rsp.GetDesired().GetResources())
+	for name, required := range c.req.GetRequiredResources() {
+		for _, item := range required.GetItems() {
+			all[name] = item
+		}
 	}
 
 	return all

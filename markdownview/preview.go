@@ -1,5 +1,3 @@
-// Command preview serves the book of a MarkdownView from a file, without a cluster: the
-// function composes the book, and the mdBook of this machine serves it as a pod would.
 package main
 
 import (
@@ -15,20 +13,18 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/alecthomas/kong"
 )
 
-type cli struct {
-	XR          string `arg:""           help:"File with a MarkdownView."                                  name:"xr"`
-	Composition string `help:"File with the Composition that has the Input of the function."               xor:"input"`
-	Input       string `help:"File with the Input of the function."                                        xor:"input"`
-	Port        int    `default:"3000"   help:"Port on localhost for the book. 0 is any free port."`
-	MDBook      string `default:"mdbook" help:"Command that runs mdBook in the current folder, as one process." name:"mdbook"`
+type previewCommand struct {
+	policy `embed:""`
+
+	XR     string `arg:""           help:"Folder with the files of a book, or file with a MarkdownView and its ConfigMaps." name:"path"`
+	Port   int    `default:"3000"   help:"Port on localhost for the book. 0 is any free port."`
+	MDBook string `default:"mdbook" help:"Command that runs mdBook in the current folder, as one process."                 name:"mdbook"`
 }
 
 // Run serves the book until SIGINT or SIGTERM.
-func (c *cli) Run() error {
+func (c *previewCommand) Run() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	var err error
@@ -44,7 +40,7 @@ func (c *cli) Run() error {
 	command := append(strings.Fields(c.MDBook), "serve", "--hostname", "127.0.0.1", "--port", strconv.Itoa(c.Port))
 	m := &mdbook{command: command, dir: dir}
 	defer m.stop()
-	p := &preview{cli: c, dir: dir, log: log.New(os.Stdout, "", log.Ltime), serve: func(env []string) error { return m.serve(ctx, env) }}
+	p := &preview{previewCommand: c, dir: dir, log: log.New(os.Stdout, "", log.Ltime), serve: func(env []string) error { return m.serve(ctx, env) }}
 	for ctx.Err() == nil {
 		if err := p.poll(); err != nil {
 			return err
@@ -63,7 +59,7 @@ func (c *cli) Run() error {
 func free(port int) (int, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return 0, fmt.Errorf("cannot serve the book: %w: set PORT to a free port", err)
+		return 0, fmt.Errorf("cannot serve the book: %w: set --port to a free port", err)
 	}
 	defer func() { _ = l.Close() }()
 	_, text, err := net.SplitHostPort(l.Addr().String())
@@ -74,9 +70,10 @@ func free(port int) (int, error) {
 	return strconv.Atoi(text)
 }
 
-// A preview serves the current content of the files of a MarkdownView.
+// A preview serves the current content of a MarkdownView: the function composes the book, and
+// the mdBook of this machine serves it as a pod would.
 type preview struct {
-	*cli
+	*previewCommand
 
 	dir   string
 	log   *log.Logger
@@ -89,7 +86,7 @@ type preview struct {
 // poll serves the book if a file has changed since the last poll. If there is an error,
 // it prints the error, and mdBook keeps serving the last good book.
 func (p *preview) poll() error {
-	s := load(p.cli)
+	s := load(p.XR, p.policy)
 	if s == p.last {
 		return nil
 	}
@@ -145,7 +142,7 @@ func (m *mdbook) serve(ctx context.Context, env []string) error {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = m.dir, os.Stdout, os.Stderr
 	cmd.Env = environment(env)
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("cannot run mdBook: %w: install it (https://rust-lang.github.io/mdBook/guide/installation.html), or set MDBOOK to a command that runs it", err)
+		return fmt.Errorf("cannot run mdBook: %w: install it (https://rust-lang.github.io/mdBook/guide/installation.html), or set --mdbook to a command that runs it", err)
 	}
 	ended := make(chan struct{})
 	m.env, m.ended = env, ended
@@ -185,9 +182,4 @@ func (m *mdbook) stop() {
 		m.cancel()
 		<-m.ended
 	}
-}
-
-func main() {
-	ctx := kong.Parse(&cli{}, kong.Description("Serves the book of a MarkdownView from a file, and serves it again when the file changes."))
-	ctx.FatalIfErrorf(ctx.Run())
 }

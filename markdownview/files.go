@@ -17,15 +17,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A book is what mdBook reads in a pod: the files of the volume at /book/src, and the
+// A volume is what mdBook reads in a pod: the files at /book/src, and the
 // environment variables of the container that mounts it.
-type book struct {
+type volume struct {
 	files map[string][]byte
 	env   []string
 }
 
 // layout returns the book of composed resources as the kubelet would mount it.
-func layout(composed map[string]*fnv1.Resource) (*book, error) {
+func layout(composed map[string]*fnv1.Resource) (*volume, error) {
 	var d appsv1.Deployment
 	configMaps := map[string]map[string][]byte{}
 	for key, r := range composed {
@@ -53,7 +53,7 @@ func layout(composed map[string]*fnv1.Resource) (*book, error) {
 		if i < 0 {
 			continue
 		}
-		b := &book{files: map[string][]byte{}}
+		b := &volume{files: map[string][]byte{}}
 		for _, e := range c.Env {
 			// Kubernetes reads "$$" as a dollar sign.
 			b.env = append(b.env, e.Name+"="+strings.ReplaceAll(e.Value, "$$", "$"))
@@ -67,7 +67,7 @@ func layout(composed map[string]*fnv1.Resource) (*book, error) {
 }
 
 // add adds the files that a volume has from ConfigMaps.
-func (b *book) add(v corev1.Volume, configMaps map[string]map[string][]byte) error {
+func (b *volume) add(v corev1.Volume, configMaps map[string]map[string][]byte) error {
 	if v.Image != nil {
 		return errors.New("cannot preview a book in an image: put its files into spec.markdowns")
 	}
@@ -109,7 +109,7 @@ var include = regexp.MustCompile(`(^|\\?\{\{)[\s\v\x{85}\p{Z}]*#(?:include|rustd
 
 // check returns an error for each include that leaves the book. In a pod, such an include
 // can read only the container. Here it could read every file of the user.
-func (b *book) check() error {
+func (b *volume) check() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(b.files)) {
 		text := string(b.files[name])
@@ -145,7 +145,7 @@ func leaves(name, target string) bool {
 
 // write replaces the folder src in dir. src is a symbolic link that changes at once,
 // because mdBook checks src every second and must not find an incomplete book.
-func (b *book) write(dir string) error {
+func (b *volume) write(dir string) error {
 	files, err := os.MkdirTemp(dir, "files-")
 	if err != nil {
 		return fmt.Errorf("cannot write the book: %w", err)

@@ -1,0 +1,84 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+)
+
+func TestConfigures(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		server v1beta1.Server
+		want   bool
+	}{
+		"Default":  {reason: "The default image is nginx", want: true},
+		"Explicit": {reason: "The Input names the default image", server: v1beta1.Server{Image: Image, Port: 80, DocumentRoot: "/usr/share/nginx/html"}, want: true},
+		"Version":  {reason: "Another version has the same folders", server: v1beta1.Server{Image: "nginxinc/nginx-unprivileged:1.29@sha256:" + strings.Repeat("0", 64)}, want: true},
+		"Mirror":   {reason: "A mirror keeps the repository", server: v1beta1.Server{Image: "registry.example.com:5000/hub/nginxinc/nginx-unprivileged"}, want: true},
+		"GitHub":   {reason: "The project also publishes its image as nginx/nginx-unprivileged", server: v1beta1.Server{Image: "ghcr.io/nginx/nginx-unprivileged:1.29"}, want: true},
+		"Own":      {reason: "An image of the platform can have a configuration of its own", server: v1beta1.Server{Image: "registry.example.com/web/nginx-unprivileged:1"}},
+		"Suffix":   {reason: "Another repository", server: v1beta1.Server{Image: "registry.example.com/my-nginxinc/nginx-unprivileged:1"}},
+		"Nginx":    {reason: "The image nginx is not for unprivileged users", server: v1beta1.Server{Image: "nginx:1.29"}},
+		"Invalid":  {reason: "An invalid image is reported elsewhere", server: v1beta1.Server{Image: "No Image"}},
+		"Command":  {reason: "A command names a configuration of its own", server: v1beta1.Server{Command: []string{"nginx"}}},
+		"Args":     {reason: "Arguments name a configuration of their own", server: v1beta1.Server{Args: []string{"nginx"}}},
+		"Root":     {reason: "nginx can serve another folder only with a configuration of its own", server: v1beta1.Server{DocumentRoot: "/srv"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := Configures(tc.server); got != tc.want {
+				t.Errorf("\n%s\nConfigures(...): want %t, got %t", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+// TestNginx checks the lines that depend on the settings. The golden responses have the
+// whole configuration.
+func TestNginx(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		config string
+		want   []string
+	}{
+		"Root": {
+			reason: "A book at / needs no locations, and listens on IPv4",
+			config: Nginx(8080, "/", false),
+			want:   []string{"listen 8080;", "error_page 403 404 =404 /404.html;"},
+		},
+		"Path": {
+			reason: "A book below / has its own page for unknown addresses, and is found without the slash",
+			config: Nginx(80, "/a.b/c~PORT/", true),
+			want: []string{
+				"listen 80;", "listen [::]:80;", "error_page 403 404 =404 /a.b/c~PORT/404.html;",
+				"location /a.b/c~PORT/ {}", "location = /a.b/c~PORT { return 301 /a.b/c~PORT/$is_args$args; }", "location / { return 404; }",
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for line := range strings.Lines(tc.config) {
+				line = strings.TrimSpace(line)
+				if strings.HasPrefix(line, "listen") || strings.HasPrefix(line, "location") || strings.HasPrefix(line, "error_page") {
+					got = append(got, line)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nNginx(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			for _, no := range []string{"#", "PATH", "QUOTED"} {
+				if strings.Contains(tc.config, no) {
+					t.Errorf("%s is in the configuration:\n%s", no, tc.config)
+				}
+			}
+		})
+	}
+	if config := Nginx(80, "/a.b/", false); !strings.Contains(config, `"~^(200|206|304)/a\.b/(css/`) {
+		t.Errorf("a dot of the path must be quoted in an expression:\n%s", config)
+	}
+}

@@ -1,0 +1,355 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	gocmp "github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-markdownview/book"
+	"github.com/crossplane-contrib/function-markdownview/fn"
+	reports "github.com/crossplane-contrib/function-markdownview/internal/report"
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
+)
+
+func write(dir string, files map[string]string) error {
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// checked returns what check prints for files in a folder, with DIR for its path.
+func checked(t *testing.T, files map[string]string, c checkCommand) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := write(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range c.Paths {
+		c.Paths[i] = filepath.Join(dir, path)
+	}
+	if c.Composition != "" {
+		c.Composition = filepath.Join(dir, c.Composition)
+	}
+	findings, err := c.check(newProgress())
+	out := &bytes.Buffer{}
+	if err != nil {
+		fmt.Fprintln(out, err)
+	}
+	if err := writeText(out, findings); err != nil {
+		t.Fatal(err)
+	}
+
+	return strings.ReplaceAll(out.String(), dir, "DIR")
+}
+
+func TestCheckCommand(t *testing.T) {
+	const (
+		view = `# A comment
+apiVersion: markdownview.fn.crossplane.io/v1alpha1
+kind: MarkdownView
+metadata: {name: handbook}
+spec:
+  replicas: 9
+  markdowns:
+    SUMMARY.md: |
+      - [A](a.md)
+      - [B](more/b.md)
+    a.md: |
+      # A
+      [dead](x.md)
+  markdownsFrom:
+  - configMap: {name: more}
+    path: more
+`
+		configMap   = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata:\n  b.md: |\n    # B\n\n    [A](../a.md#other)\n"
+		composition = "kind: Composition\nspec: {pipeline: [{step: book, functionRef: {name: function-markdownview}, input: {apiVersion: markdownview.fn.crossplane.io/v1beta1, kind: Input, allowedImages: [docker.io/team/*]}}]}\n"
+	)
+	cases := map[string]struct {
+		reason string
+		files  map[string]string
+		check  checkCommand
+		want   string
+	}{
+		"Good": {
+			reason: "There is nothing to say.",
+			files:  map[string]string{"docs/a.md": "# A\n[B](b.md#a-title)\n", "docs/b.md": "## A title\n![logo](logo.png)", "docs/logo.png": "\x89"},
+			check:  checkCommand{Paths: []string{"docs"}},
+		},
+		"Folder": {
+			reason: "Errors have the file and the line.",
+			files:  map[string]string{"docs/SUMMARY.md": "# Summary\n\n- [A](a.md)\n- [B](b.md)\n- [A](a.md)\n", "docs/a.md": ""},
+			check:  checkCommand{Paths: []string{"docs"}},
+			want: `DIR/docs/SUMMARY.md:4: error: chapter "b.md" is not in spec.markdowns: add the file or remove the link (InvalidSpec)
+DIR/docs/SUMMARY.md:5: error: chapter "a.md" is already on line 3: remove one (InvalidSpec)
+`,
+		},
+		"Links": {
+			reason: "The function reports dead links, and a full reading finds anchors and the links that the function leaves out.",
+			files: map[string]string{
+				"docs/SUMMARY.md": "- [A](a.md)\n- [B](guide/b.md)\n- [C](c.md)\n",
+				"docs/a.md":       "[dead](x.md)\n\n[b](guide/b.md#Two-Words) [b](guide/b.md#two-words) [b](guide/b.md#three)\n\n<div>\n<a href=\"z.md\">z</a>\n</div>\n",
+				"docs/c.md":       "A carriage\rreturn alone.\n\n[c](y.md)\n",
+				"docs/guide/b.md": "# Two words\n\n![dead](../logo.png) [a](../a.md#x)\n",
+			},
+			check: checkCommand{Paths: []string{"docs"}},
+			want: `DIR/docs/a.md:1: warning: the link to "x.md" leads nowhere: x.md is not in the book (Incomplete)
+DIR/docs/a.md:3: warning: the link to "guide/b.md#Two-Words" leads to the top of the page: guide/b.md has no heading with the id "Two-Words": did you mean "#two-words"? (DeadAnchor)
+DIR/docs/a.md:3: warning: the link to "guide/b.md#three" leads to the top of the page: guide/b.md has no heading with the id "three": remove "#three", or add a heading or an element with this id (DeadAnchor)
+DIR/docs/a.md:6: warning: the link to "z.md" leads nowhere: z.md is not in the book (Incomplete)
+DIR/docs/c.md:3: warning: the link to "y.md" leads nowhere: y.md is not in the book (DeadLink)
+DIR/docs/guide/b.md:3: warning: the link to "../logo.png" leads nowhere: logo.png is not in the book (Incomplete)
+DIR/docs/guide/b.md:3: warning: the link to "../a.md#x" leads to the top of the page: a.md has no heading with the id "x": remove "#x", or add a heading or an element with this id (DeadAnchor)
+`,
+		},
+		"Image": {
+			reason: "A folder that only an image can hold is checked without the function.",
+			files:  map[string]string{"docs/SUMMARY.md": "- [A](a.md)\n- [B](b.md)\n", "docs/a.md": "", "docs/large.png": strings.Repeat("\xff", 1<<20)},
+			check:  checkCommand{Paths: []string{"docs"}},
+			want:   "DIR/docs/SUMMARY.md:2: error: chapter \"b.md\" is not in spec.markdowns: add the file or remove the link (InvalidSpec)\n",
+		},
+		"File": {
+			reason: "Warnings have the line of the text in YAML. The ConfigMap is in another file.",
+			files:  map[string]string{"view.yaml": strings.Replace(view, "replicas: 9", "replicas: 1", 1), "more.yaml": configMap},
+			check:  checkCommand{Paths: []string{"view.yaml", "more.yaml"}},
+			want: `DIR/more.yaml:8: warning: the link to "../a.md#other" leads to the top of the page: a.md has no heading with the id "other": remove "#other", or add a heading or an element with this id (DeadAnchor)
+DIR/view.yaml:13: warning: the link to "x.md" leads nowhere: x.md is not in the book (Incomplete)
+`,
+		},
+		"Policy": {
+			reason: "Errors have the line of the field. The Composition has the policy of the platform.",
+			files:  map[string]string{"view.yaml": strings.Replace(view, "  replicas", "  viewerImage: docker.io/other/mdbook\n  replicas", 1), "more.yaml": configMap, "composition.yaml": composition},
+			check:  checkCommand{Paths: []string{"view.yaml", "more.yaml"}, policy: policy{Composition: "composition.yaml"}},
+			want: `DIR/view.yaml:6: error: spec.viewerImage: Forbidden: name an image that matches docker.io/team/* (InvalidSpec)
+DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (InvalidSpec)
+`,
+		},
+		"NoConfigMap": {
+			reason: "The ConfigMap is in none of the files.",
+			files:  map[string]string{"view.yaml": strings.Replace(view, "replicas: 9", "replicas: 1", 1)},
+			check:  checkCommand{Paths: []string{"view.yaml"}},
+			want:   "DIR/view.yaml:15: error: spec.markdownsFrom[0].configMap.name: Not found: \"more\": create this ConfigMap in namespace default, or remove it from the list (ConfigMapNotFound)\n",
+		},
+		"Markdown": {
+			reason: "A chapter is not a book.",
+			files:  map[string]string{"a.md": "text"},
+			check:  checkCommand{Paths: []string{"a.md"}},
+			want:   "cannot check DIR/a.md: json: cannot unmarshal string into Go value of type main.object: name a folder, or a file with a MarkdownView\n",
+		},
+		"NoView": {
+			reason: "The file is another one.",
+			files:  map[string]string{"a.yaml": "kind: Service\n"},
+			check:  checkCommand{Paths: []string{"a.yaml"}},
+			want:   "cannot check DIR/a.yaml: the file has no MarkdownView: name a folder, or a file with a MarkdownView\n",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := gocmp.Diff(tc.want, checked(t, tc.files, tc.check)); diff != "" {
+				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// said returns the texts of which the messages of Degraded and BookComplete are made,
+// without what only check finds.
+func said(dir string, findings []finding) (degraded, incomplete []string) {
+	for _, f := range findings {
+		text := f.Message
+		if !startsField.MatchString(text) && text != "and more" {
+			p := book.Problem{Message: text}
+			if f.File != dir {
+				name, _ := filepath.Rel(dir, f.File)
+				p.File, p.Line = filepath.ToSlash(name), f.Line
+			}
+			if text = p.String(); f.Level == levelError {
+				text = reports.Line("spec.markdowns: Invalid value: " + text)
+			}
+		}
+		switch {
+		case f.Level == levelError:
+			degraded = append(degraded, text)
+		case !strings.HasPrefix(f.Rule, "Dead"):
+			incomplete = append(incomplete, text)
+		}
+	}
+
+	return degraded, incomplete
+}
+
+// sameMessage fails if a message of the function does not have exactly these texts.
+func sameMessage(t *testing.T, message string, texts []string) {
+	t.Helper()
+	rest := message
+	for _, text := range texts {
+		rest = strings.Replace(rest, text, "", 1)
+	}
+	if rest != strings.Repeat("; ", max(0, len(texts)-1)) {
+		t.Errorf("function: %s\ncheck:    %s", message, strings.Join(texts, "\n          "))
+	}
+}
+
+// function returns the messages of the function for a MarkdownView that somebody wrote by
+// hand.
+func function(t *testing.T, files map[string]string) (degraded, incompleteness string) {
+	t.Helper()
+	markdowns, binaries := map[string]any{}, map[string]any{}
+	spec := map[string]any{"markdowns": markdowns, "binaries": binaries}
+	for name, text := range files {
+		if utf8.ValidString(text) {
+			markdowns[name] = text
+		} else {
+			binaries[name] = base64.StdEncoding.EncodeToString([]byte(text))
+		}
+	}
+	if _, ok := files["SUMMARY.md"]; !ok {
+		spec["summary"] = "Auto"
+	}
+	xr, err := structpb.NewStruct(map[string]any{
+		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1", "kind": "MarkdownView",
+		"metadata": map[string]any{"name": "book", "namespace": "default"}, "spec": spec,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(t.Context(), &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: xr}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range rsp.GetConditions() {
+		switch {
+		case c.GetType() == "Degraded" && c.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE:
+			degraded = c.GetMessage()
+		case c.GetType() == "BookComplete" && c.GetStatus() == fnv1.Status_STATUS_CONDITION_FALSE:
+			incompleteness = c.GetMessage()
+		}
+	}
+
+	return degraded, incompleteness
+}
+
+// sameAsFunction fails if check and the function do not report the same about a book. It
+// returns whether the function reports an error, and whether it reports warnings.
+func sameAsFunction(t *testing.T, files map[string]string) (rejected, warned bool) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := write(dir, files); err != nil {
+		return false, false // Some names cannot be together in a folder.
+	}
+	findings, err := (&checkCommand{Paths: []string{dir}}).check(newProgress())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantDegraded, wantIncomplete := function(t, files)
+	degraded, warnings := said(dir, findings)
+	sameMessage(t, wantDegraded, degraded)
+	sameMessage(t, strings.TrimPrefix(wantIncomplete, incomplete), warnings)
+
+	return wantDegraded != "", wantIncomplete != ""
+}
+
+// TestSameAsFunctionGenerated compares check with the function on random folders.
+func TestSameAsFunctionGenerated(t *testing.T) {
+	rejected, warned := 0, 0
+	for seed := range uint64(200) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			s, r := sample.Random(seed), rand.New(rand.NewPCG(seed, 0))
+			spec := s.Spec()
+			files := map[string]string{}
+			markdowns, _ := spec["markdowns"].(map[string]any)
+			for name, text := range markdowns {
+				files[name] = text.(string)
+			}
+			binaries, _ := spec["binaries"].(map[string]any)
+			for name, text := range binaries {
+				b, _ := base64.StdEncoding.DecodeString(text.(string))
+				files[name] = string(b)
+			}
+			if len(files) == 0 {
+				files["a.md"] = s.Text()
+			}
+			if seed%3 > 0 {
+				for range r.IntN(25) {
+					files["SUMMARY.md"] += []string{"- [A](page.md)\n", "- [B](missing.md)\n", "- [C](guide/a.md \"; spec.x: y\")\n", "- [D](guide/b; c.md)\n", "text\n", "\n", "# Part\n", "- [E](/abs.md)\n", "  - [F](../x.md)\n", "\t\t- [G]()\n"}[r.IntN(10)]
+				}
+				files["page.md"] += "[; and 3 more](x;y.md) [a](<c; spec.a: b>)\n"
+			}
+			a, b := sameAsFunction(t, files)
+			if a {
+				rejected++
+			}
+			if b {
+				warned++
+			}
+		})
+	}
+	if rejected < 40 || warned < 40 {
+		t.Errorf("the function rejects %d books and warns about %d: too few to test", rejected, warned)
+	}
+}
+
+// TestSameAsFunctionCases compares check with the function on the cases of package book.
+func TestSameAsFunctionCases(t *testing.T) {
+	raw, err := os.ReadFile("../book/testdata/cases.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name     string            `json:"name"`
+		Summary  *string           `json:"summary"`
+		Files    []string          `json:"files"`
+		Texts    map[string]string `json:"texts"`
+		Binaries []string          `json:"binaries"`
+	}
+	if err := yaml.Unmarshal(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			files := map[string]string{}
+			for _, name := range c.Files {
+				files[name] = "text"
+			}
+			for _, name := range c.Binaries {
+				files[name] = "\xff"
+			}
+			for name, text := range c.Texts {
+				files[name] = text
+			}
+			if c.Summary != nil {
+				files["SUMMARY.md"] = *c.Summary
+			}
+			for name := range files {
+				if book.ValidatePath(name) != nil {
+					return // A folder cannot have this name.
+				}
+			}
+			sameAsFunction(t, files)
+			compared++
+		})
+	}
+	if compared < 50 {
+		t.Errorf("only %d cases are compared", compared)
+	}
+}

@@ -1,0 +1,146 @@
+package folder
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func quiet(string, ...any) {}
+
+// write writes files to a folder.
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func namesOf(f *Folder) (names []string) {
+	for _, file := range f.Files {
+		names = append(names, file.Name)
+	}
+
+	return names
+}
+
+// TestListAsGit compares the files of random folders with those that Git does not ignore.
+func TestListAsGit(t *testing.T) {
+	lines := []string{
+		"a", "b", "*.md", "a/", "/a", "a/b", "/a/b/", "**/b", "a/**", "a/**/b", "!a", "!b", "*.t?t", "[ab].md", "[!a].md", "!*.md",
+		"# c", `\#x`, `\!a`, "a b", "x ", `x\ `, "*", "!*/", "/*", "b/*.md", "{a,b}", "é", "[a", "**", "/**", "a*", "",
+	}
+	segments := []string{"a", "b", "x.md", "a.md", "c.txt", "#x", "a b", "x", "x ", "é", "!a", "{a,b}", "[a"}
+	compared := 0
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		dir, files := t.TempDir(), map[string]string{}
+		some := func(prefix string) {
+			text := ""
+			for range r.IntN(4) + 1 {
+				text += lines[r.IntN(len(lines))] + []string{"\n", "\n", "\r\n"}[r.IntN(3)]
+			}
+			files[prefix+".gitignore"] = text
+		}
+		some("")
+		some("book/")
+		if r.IntN(2) == 0 {
+			some("book/b/")
+		}
+		for range 12 {
+			var name []string
+			for range r.IntN(3) + 1 {
+				name = append(name, segments[r.IntN(len(segments))])
+			}
+			// A trailing folder name keeps files from having the names of folders.
+			files["book/"+strings.Join(append(name, "f-"+name[len(name)-1]), "/")] = ""
+		}
+		write(t, dir, files)
+		git := func(args ...string) string {
+			cmd := exec.Command("git", append([]string{"-C", dir, "-c", "core.excludesFile=", "-c", "core.ignoreCase=false"}, args...)...)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("git %v: %v", args, err)
+			}
+
+			return string(out)
+		}
+		git("init", "--quiet")
+		if exec.Command("git", "-C", dir, "check-ignore", "--quiet", "book").Run() == nil {
+			continue // Git ignores the folder itself, which its author has named.
+		}
+		compared++
+		var want []string
+		for _, name := range strings.Split(git("ls-files", "-z", "--others", "--exclude-standard", "book"), "\x00") {
+			if name = strings.TrimPrefix(name, "book/"); name != "" && filepath.Base(name) != ".gitignore" {
+				want = append(want, name)
+			}
+		}
+		slices.Sort(want)
+		f, err := List(filepath.Join(dir, "book"), quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, namesOf(f)); diff != "" {
+			t.Errorf("seed %d: -Git +ours\n%s\n%q", seed, diff, files)
+		}
+	}
+	if compared < 40 {
+		t.Errorf("only %d folders are compared", compared)
+	}
+}
+
+func TestList(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		files  map[string]string
+		links  map[string]string
+		want   []string
+		err    string
+	}{
+		"Sorted":         {reason: "Files are sorted by name, and .git is not a part of the book.", files: map[string]string{"b.md": "", "a/c.md": "", ".git/config": "", ".nojekyll": ""}, want: []string{".nojekyll", "a/c.md", "b.md"}},
+		"MarkdownIgnore": {reason: ".markdownignore takes precedence over .gitignore.", files: map[string]string{".gitignore": "*.md\n", ".markdownignore": "!a.md\ndrafts/\n", "a.md": "", "b.md": "", "drafts/c.png": ""}, want: []string{"a.md"}},
+		"Link":           {reason: "A link within the folder is a file.", files: map[string]string{"a.md": "text"}, links: map[string]string{"guide/b.md": "../a.md"}, want: []string{"a.md", "guide/b.md"}},
+		"LinkOutside":    {reason: "A link that leaves the folder could publish any file.", links: map[string]string{"a.md": "../secret"}, err: "DIR/a.md is a link that leaves the folder or leads nowhere: replace it with a copy of the file, or list it in .markdownignore"},
+		"LinkAbsolute":   {reason: "An absolute link leaves the folder.", links: map[string]string{"a.md": "/etc/hostname"}, err: "DIR/a.md is a link that leaves the folder or leads nowhere: replace it with a copy of the file, or list it in .markdownignore"},
+		"LinkToFolder":   {reason: "A link to a folder could be a circle.", files: map[string]string{"a/b.md": ""}, links: map[string]string{"c": "a", "d": ".."}, err: "DIR/c is a link to a folder: replace it with the files, or list it in .markdownignore\nDIR/d is a link that leaves the folder or leads nowhere: replace it with a copy of the file, or list it in .markdownignore"},
+		"LinkIgnored":    {reason: "A link that is ignored does not matter.", files: map[string]string{".markdownignore": "/a.md\n", "b.md": ""}, links: map[string]string{"a.md": "/etc/hostname"}, want: []string{"b.md"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			above := t.TempDir()
+			dir := filepath.Join(above, "docs")
+			write(t, above, map[string]string{"secret": "x", "docs/.markdownignore": ""})
+			write(t, dir, tc.files)
+			for name, target := range tc.links {
+				_ = os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
+				if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f, err := List(dir, quiet)
+			got := ""
+			if err != nil {
+				got = strings.ReplaceAll(err.Error(), dir, "DIR")
+			}
+			if diff := cmp.Diff(tc.err, got); diff != "" {
+				t.Fatalf("%s\nerror: -want +got\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.want, namesOf(f)); diff != "" && tc.err == "" {
+				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

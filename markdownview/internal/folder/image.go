@@ -1,0 +1,171 @@
+package folder
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/opencontainers/go-digest"
+	"github.com/opencontainers/image-spec/specs-go"
+	imagespec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+	"oras.land/oras-go/v2/registry/remote/retry"
+)
+
+// Push pushes a folder as an image of one layer, with the files in its root folder, and
+// returns its reference with the digest. The same folder gives the same digest. The
+// credentials are those of docker login.
+//
+// The layer is not compressed, because another version of Go can compress the same bytes to
+// others. Its config names one platform, because the specification requires it; container
+// runtimes mount it on the others too.
+func (f *Folder) Push(ctx context.Context, reference string, plainHTTP bool, progress func(format string, args ...any)) (string, error) {
+	repository, err := remote.NewRepository(reference)
+	if err != nil || repository.Reference.Reference == "" || strings.Contains(reference, "@") {
+		return "", fmt.Errorf("cannot push to %q: write a reference such as registry.example.com/books/handbook:main", reference)
+	}
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return "", fmt.Errorf("cannot read the credentials of docker login: %w", err)
+	}
+	repository.Client = &auth.Client{Client: retry.DefaultClient, Cache: auth.NewCache(), Credential: credentials.Credential(store)}
+	repository.PlainHTTP = plainHTTP || loopback(repository.Reference.Registry)
+
+	layer, err := f.layer()
+	if err != nil {
+		return "", err
+	}
+	config := imagespec.Image{Platform: imagespec.Platform{Architecture: "amd64", OS: "linux"}, RootFS: imagespec.RootFS{Type: "layers", DiffIDs: []digest.Digest{layer.Digest}}}
+	encodedConfig, err := json.Marshal(config)
+	if err != nil {
+		return "", fmt.Errorf("cannot create the image: %w", err)
+	}
+	manifest := imagespec.Manifest{
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: imagespec.MediaTypeImageManifest,
+		Config: descriptor(imagespec.MediaTypeImageConfig, encodedConfig), Layers: []imagespec.Descriptor{layer},
+	}
+	encodedManifest, err := json.Marshal(manifest)
+	if err != nil {
+		return "", fmt.Errorf("cannot create the image: %w", err)
+	}
+
+	if err = f.pushLayer(ctx, repository, layer, progress); err == nil {
+		err = push(ctx, repository, manifest.Config, bytes.NewReader(encodedConfig))
+	}
+	target := descriptor(manifest.MediaType, encodedManifest)
+	if err == nil {
+		err = repository.PushReference(ctx, target, bytes.NewReader(encodedManifest), repository.Reference.Reference)
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot push to %s: %w: check the reference, and run docker login %s", reference, err, repository.Reference.Registry)
+	}
+
+	return fmt.Sprintf("%s/%s@%s", repository.Reference.Registry, repository.Reference.Repository, target.Digest), nil
+}
+
+// loopback returns whether a registry is on this machine, where it usually has no TLS.
+func loopback(registry string) bool {
+	host, _, err := net.SplitHostPort(registry)
+	if err != nil {
+		host = registry
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func descriptor(mediaType string, content []byte) imagespec.Descriptor {
+	return imagespec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(content), Size: int64(len(content))}
+}
+
+// push pushes a blob that the registry does not have.
+func push(ctx context.Context, repository *remote.Repository, d imagespec.Descriptor, content io.Reader) error {
+	exists, err := repository.Exists(ctx, d)
+	if err != nil || exists {
+		return err
+	}
+
+	return repository.Push(ctx, d, content)
+}
+
+// layer returns the descriptor of the layer.
+func (f *Folder) layer() (imagespec.Descriptor, error) {
+	sum, size := digest.SHA256.Digester(), &counter{}
+	err := f.writeTar(io.MultiWriter(sum.Hash(), size))
+
+	return imagespec.Descriptor{MediaType: imagespec.MediaTypeImageLayer, Digest: sum.Digest(), Size: size.n}, err
+}
+
+// pushLayer pushes the layer without holding it in memory.
+func (f *Folder) pushLayer(ctx context.Context, repository *remote.Repository, d imagespec.Descriptor, progress func(format string, args ...any)) error {
+	r, w := io.Pipe()
+	defer func() { _ = r.Close() }()
+	sent := &counter{progress: func(n int64) { progress("pushing %s: %s of %s", f.Path, mebibytes(n), mebibytes(d.Size)) }}
+	go func() { w.CloseWithError(f.writeTar(io.MultiWriter(w, sent))) }()
+
+	return push(ctx, repository, d, r)
+}
+
+// A counter counts bytes.
+type counter struct {
+	n        int64
+	progress func(n int64)
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	c.n += int64(len(b))
+	if c.progress != nil {
+		c.progress(c.n)
+	}
+
+	return len(b), nil
+}
+
+// writeTar writes the files, in the order of their names and without what depends on the
+// machine.
+func (f *Folder) writeTar(w io.Writer) error {
+	root, err := os.OpenRoot(f.Path)
+	if err != nil {
+		return fmt.Errorf("cannot read the folder: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	t := tar.NewWriter(w)
+	written := map[string]bool{".": true}
+	for _, file := range f.Files {
+		for _, folder := range foldersOf(file.Name) {
+			if !written[folder] {
+				written[folder] = true
+				err = errors.Join(err, t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: folder + "/", Mode: 0o755, ModTime: time.Unix(0, 0)}))
+			}
+		}
+		err = errors.Join(err, t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: file.Name, Size: file.Size, Mode: 0o644, ModTime: time.Unix(0, 0)}))
+		if err != nil {
+			return fmt.Errorf("cannot write %s: %w", f.Shown(file.Name), err)
+		}
+		if err := f.copyTo(t, root, file); err != nil {
+			return err
+		}
+	}
+
+	return t.Close()
+}
+
+// foldersOf returns the folders of a file, the outermost first.
+func foldersOf(name string) (folders []string) {
+	if folder := path.Dir(name); folder != "." {
+		folders = append(foldersOf(folder), folder)
+	}
+
+	return folders
+}

@@ -1,0 +1,316 @@
+package folder
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-markdownview/book"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
+)
+
+// The sizes that an object can have as JSON.
+const (
+	// kubectl apply stores a copy of an object in an annotation, and annotations can have
+	// 256 KiB:
+	// https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go
+	// (TotalAnnotationSizeLimitB). The rest is for other annotations.
+	applySize = 256<<10 - 4<<10
+	// objectSize is what a ConfigMap can hold.
+	objectSize = 1 << 20
+)
+
+// maxConfigMaps is how many entries spec.markdownsFrom can have.
+const maxConfigMaps = 8
+
+// ErrImage means that only an image can hold a folder.
+var ErrImage = errors.New("only an image can hold it: push it with --push")
+
+// A View has what a packed MarkdownView does not have from its folder.
+type View struct {
+	// Object is a MarkdownView whose other fields are kept. It can be empty.
+	Object          map[string]any
+	Name, Namespace string
+	Labels          map[string]string
+}
+
+// A Packed has the objects that hold a folder, in the order in which they are applied: the
+// ConfigMaps, and the MarkdownView.
+type Packed struct {
+	Objects []map[string]any
+	// ServerSide is whether kubectl can apply the objects only with --server-side.
+	ServerSide bool
+}
+
+// Pack returns the objects that hold a folder. The same folder gives the same objects. An
+// error that wraps ErrImage means that the folder does not fit into them.
+func (f *Folder) Pack(content map[string][]byte, v View) (Packed, error) {
+	if len(f.Files) == 0 {
+		return Packed{}, fmt.Errorf("%s has no files: add a file such as README.md", f.Path)
+	}
+	if n := len(f.Files); n > view.MaxFiles {
+		return Packed{}, fmt.Errorf("%s has %d files, and a MarkdownView can have %d: %w, or list files in .markdownignore", f.Path, n, view.MaxFiles, ErrImage)
+	}
+	p := &packer{Folder: f, View: v, entries: map[string]entry{}}
+	for name, bytes := range content {
+		p.entries[name] = entryOf(name, bytes)
+	}
+	var err error
+	for _, limit := range []int{applySize, objectSize} {
+		var objects []map[string]any
+		if objects, err = p.pack(limit); err == nil {
+			return Packed{objects, limit > applySize}, nil
+		}
+	}
+
+	return Packed{}, err
+}
+
+type packer struct {
+	*Folder
+	View
+
+	entries map[string]entry
+}
+
+// An entry is a file as an object stores it.
+type entry struct {
+	value string // The text, or the content in base64.
+	text  bool
+	size  int // In JSON, with its name.
+}
+
+func entryOf(name string, content []byte) entry {
+	e := entry{value: string(content), text: true}
+	if !utf8.Valid(content) || !view.Plain(e.value) && name != view.SummaryName {
+		e.text = false
+	}
+	var value any = content // In base64.
+	if e.text {
+		value = e.value
+	}
+	encoded, _ := json.Marshal(map[string]any{name: value}) //nolint:errchkjson // A string.
+	if !e.text {
+		var decoded map[string]string
+		_ = json.Unmarshal(encoded, &decoded)
+		e.value = decoded[name]
+	}
+	e.size = len(encoded)
+
+	return e
+}
+
+// A part is the files of a folder that are in a ConfigMap.
+type part struct {
+	folder string
+	names  []string
+	size   int
+}
+
+// reserve is what a MarkdownView keeps free for the names of its ConfigMaps.
+const reserve = 4 << 10
+
+// pack returns objects of a limited size. The MarkdownView holds all files if it can.
+// Otherwise ConfigMaps hold those of the largest folders, until the rest fits.
+func (p *packer) pack(limit int) ([]map[string]any, error) {
+	all := slices.Sorted(maps.Keys(p.entries))
+	if one := p.markdownView(all, nil); len(encode(one)) <= limit {
+		return []map[string]any{one}, nil
+	}
+	base := len(encode(p.configMap(part{}, maxConfigMaps)))
+	size := len(encode(p.markdownView(nil, nil))) + reserve
+	for _, e := range p.entries {
+		size += e.size
+	}
+	var parts []part
+	moved := map[string]bool{}
+	for _, g := range p.groups() {
+		for _, name := range g.names {
+			e := p.entries[name]
+			if size <= limit || base+e.size > limit {
+				continue
+			}
+			if n := len(parts); n == 0 || parts[n-1].folder != g.folder || parts[n-1].size+e.size > limit {
+				parts = append(parts, part{folder: g.folder, size: base})
+			}
+			last := &parts[len(parts)-1]
+			last.names, last.size = append(last.names, name), last.size+e.size
+			moved[name], size = true, size-e.size
+		}
+	}
+	rest := slices.DeleteFunc(all, func(name string) bool { return moved[name] })
+	if size > limit || len(parts)+len(p.otherSources()) > maxConfigMaps {
+		return nil, p.tooLarge(limit)
+	}
+	slices.SortFunc(parts, func(a, b part) int {
+		return slices.Compare([]string{a.folder, a.names[0]}, []string{b.folder, b.names[0]})
+	})
+	objects := make([]map[string]any, 0, len(parts)+1)
+	for i, part := range parts {
+		objects = append(objects, p.configMap(part, i))
+	}
+
+	return append(objects, p.markdownView(rest, parts)), nil
+}
+
+// groups returns the files that ConfigMaps can hold by folder, the largest first: a
+// ConfigMap has the files of one folder, and a file the name of its key.
+func (p *packer) groups() []part {
+	byFolder := map[string]part{}
+	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
+		if base := path.Base(name); name == view.SummaryName || book.Key(base) != base {
+			continue
+		}
+		g := byFolder[path.Dir(name)]
+		g.folder, g.names, g.size = path.Dir(name), append(g.names, name), g.size+p.entries[name].size
+		byFolder[g.folder] = g
+	}
+
+	return slices.SortedFunc(maps.Values(byFolder), func(a, b part) int {
+		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.folder, b.folder))
+	})
+}
+
+// tooLarge returns what does not fit into objects.
+func (p *packer) tooLarge(limit int) error {
+	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
+		if e := p.entries[name]; e.size+reserve > limit {
+			return fmt.Errorf("%s has %s, and a MarkdownView or a ConfigMap can have 1 MiB as JSON: %w, or list the file in .markdownignore", p.Shown(name), mebibytes(int64(e.size)), ErrImage)
+		}
+	}
+
+	return fmt.Errorf("%s has %s, which do not fit into a MarkdownView and %d ConfigMaps of 1 MiB, each with files of one folder: %w, or list files in .markdownignore",
+		p.Path, mebibytes(p.Size()), maxConfigMaps-len(p.otherSources()), ErrImage)
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+func (p *packer) metadata(name string) map[string]any {
+	m := map[string]any{"name": name}
+	if p.Namespace != "" {
+		m["namespace"] = p.Namespace
+	}
+	if len(p.Labels) > 0 {
+		m["labels"] = p.Labels
+	}
+
+	return m
+}
+
+func (p *packer) configMapName(i int) string { return fmt.Sprintf("%s-%d", p.Name, i+1) }
+
+func (p *packer) configMap(part part, i int) map[string]any {
+	cm := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": p.metadata(p.configMapName(i))}
+	p.store(cm, "data", "binaryData", part.names, path.Base)
+
+	return cm
+}
+
+// store adds files to the fields of an object.
+func (p *packer) store(object map[string]any, texts, binaries string, names []string, key func(string) string) {
+	for _, name := range names {
+		at := binaries
+		if p.entries[name].text {
+			at = texts
+		}
+		if object[at] == nil {
+			object[at] = map[string]any{}
+		}
+		object[at].(map[string]any)[key(name)] = p.entries[name].value
+	}
+}
+
+// otherSources returns the entries of spec.markdownsFrom that the given MarkdownView has.
+func (p *packer) otherSources() []any {
+	spec, _ := p.Object["spec"].(map[string]any)
+	from, _ := spec["markdownsFrom"].([]any)
+
+	return from
+}
+
+func (p *packer) markdownView(names []string, parts []part) map[string]any {
+	v := map[string]any{"apiVersion": "markdownview.fn.crossplane.io/v1alpha1", "kind": "MarkdownView"}
+	maps.Copy(v, p.Object)
+	metadata, _ := v["metadata"].(map[string]any)
+	metadata = maps.Clone(metadata)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	maps.Copy(metadata, p.metadata(p.Name))
+	given, _ := v["spec"].(map[string]any)
+	spec := map[string]any{}
+	maps.Copy(spec, given)
+	delete(spec, "markdowns")
+	delete(spec, "binaries")
+	p.store(spec, "markdowns", "binaries", names, func(name string) string { return name })
+	from := p.otherSources()
+	for i, part := range parts {
+		source := map[string]any{"configMap": map[string]any{"name": p.configMapName(i)}}
+		if part.folder != "." {
+			source["path"] = part.folder
+		}
+		from = append(from, source)
+	}
+	if len(from) > 0 {
+		spec["markdownsFrom"] = from
+	}
+	if _, ok := p.entries[view.SummaryName]; !ok && spec["summary"] == nil && len(p.otherSources()) == 0 {
+		spec["summary"] = view.SummaryAuto
+	}
+	v["metadata"], v["spec"] = metadata, spec
+
+	return v
+}
+
+func encode(object map[string]any) []byte {
+	encoded, _ := json.Marshal(object) //nolint:errchkjson // It has only strings, maps and lists.
+
+	return encoded
+}
+
+// YAML returns the objects as documents of YAML.
+func (p Packed) YAML() ([]byte, error) {
+	var out bytes.Buffer
+	for _, o := range p.Objects {
+		text, err := yaml.Marshal(o)
+		if err != nil || !reads(text, o) {
+			// JSON, which is YAML too, can have every text.
+			if text = append(escape(encode(o)), '\n'); !reads(text, o) {
+				return nil, fmt.Errorf("cannot write YAML: %s has a text that YAML cannot have: save it without control characters", view.SummaryName)
+			}
+		}
+		out.WriteString("---\n")
+		out.Write(text)
+	}
+
+	return out.Bytes(), nil
+}
+
+// reads returns whether a text in YAML is an object.
+func reads(text []byte, object map[string]any) bool {
+	var again map[string]any
+
+	return yaml.Unmarshal(text, &again) == nil && bytes.Equal(encode(object), encode(again))
+}
+
+// escape escapes the characters that JSON can have and YAML cannot.
+func escape(encoded []byte) []byte {
+	var out bytes.Buffer
+	for _, c := range string(encoded) {
+		if view.Plain(string(c)) {
+			out.WriteRune(c)
+		} else {
+			fmt.Fprintf(&out, `\u%04x`, c)
+		}
+	}
+
+	return out.Bytes()
+}

@@ -1,0 +1,279 @@
+// Package proof reads the chapters of a book with a full parser of Markdown, and finds
+// links, images and anchors that lead nowhere. Package book, which also runs in a cluster,
+// only scans them.
+package proof
+
+import (
+	"bytes"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"golang.org/x/net/html"
+
+	"github.com/crossplane-contrib/function-markdownview/book"
+)
+
+// The kinds of problems.
+const (
+	DeadLink   = "DeadLink"
+	DeadImage  = "DeadImage"
+	DeadAnchor = "DeadAnchor"
+)
+
+// A Problem is a link, an image or an anchor that leads nowhere.
+type Problem struct {
+	book.Problem
+
+	Kind string
+}
+
+// Read returns the problems of the chapters of a book that mdBook can build, in the order of
+// the chapters. It calls progress for each of them.
+func Read(files book.Files, progress func(format string, args ...any)) []Problem {
+	r := &reader{Files: files, site: book.NewSite(files), pages: map[string]*page{}}
+	chapters := book.Chapters(files)
+	for i, name := range chapters {
+		progress("reading chapter %d of %d", i+1, len(chapters))
+		for _, l := range r.page(name).links {
+			r.check(name, l)
+		}
+	}
+
+	return r.problems
+}
+
+type reader struct {
+	book.Files
+
+	site     *book.Site
+	pages    map[string]*page
+	problems []Problem
+}
+
+// A page is what the check of links needs of a file.
+type page struct {
+	links []link
+	ids   map[string]bool
+	// includes is whether the page has the text of other files, so the number behind the
+	// id of a heading is not known.
+	includes bool
+}
+
+type link struct {
+	line   int
+	image  bool
+	target string
+}
+
+// check adds a problem if a link of a chapter leads nowhere.
+func (r *reader) check(chapter string, l link) {
+	add := func(kind, message string) {
+		r.problems = append(r.problems, Problem{book.Problem{File: chapter, Line: l.line, Message: message}, kind})
+	}
+	if dead := r.site.Dead(chapter, l.target); dead != "" {
+		kind := DeadLink
+		if l.image {
+			kind = DeadImage
+		}
+		add(kind, dead)
+
+		return
+	}
+	_, anchor, _ := strings.Cut(l.target, "#")
+	if decoded, err := url.PathUnescape(anchor); err == nil {
+		anchor = decoded
+	}
+	to := r.site.Chapter(chapter, l.target)
+	if to == "" || l.image || anchor == "" || anchor == "top" || r.page(to).has(anchor) {
+		return
+	}
+	message := "the link to \"" + l.target + "\" leads to the top of the page: " + to + " has no heading with the id \"" + anchor + "\""
+	if near := r.page(to).nearest(anchor); near != "" {
+		message += ": did you mean \"#" + near + "\"?"
+	} else {
+		message += ": remove \"#" + anchor + "\", or add a heading or an element with this id"
+	}
+	add(DeadAnchor, message)
+}
+
+var number = regexp.MustCompile(`-[0-9]+$`)
+
+func (p *page) has(id string) bool {
+	return p.ids[id] || p.includes && p.ids[number.ReplaceAllString(id, "")]
+}
+
+// nearest returns an id that differs from a wrong one only in case and punctuation, as the
+// ids of other tools do.
+func (p *page) nearest(wrong string) string {
+	plain := func(id string) string {
+		return strings.Map(func(c rune) rune {
+			if unicode.IsLetter(c) || unicode.IsDigit(c) {
+				return unicode.ToLower(c)
+			}
+
+			return -1
+		}, id)
+	}
+	var near []string
+	for id := range p.ids {
+		if plain(id) == plain(wrong) {
+			near = append(near, id)
+		}
+	}
+	if len(near) == 0 {
+		return ""
+	}
+
+	return slices.Min(near)
+}
+
+// markdown parses what mdBook 0.4 and 0.5 do.
+var markdown = goldmark.New(
+	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Footnote),
+	goldmark.WithParserOptions(parser.WithHeadingAttribute()),
+).Parser()
+
+// include matches an include, and captures the name of the file.
+var include = regexp.MustCompile(`\{\{\s*#(?:include|rustdoc_include)\s+([^\s:}]+)`)
+
+// page returns the page of a file.
+func (r *reader) page(name string) *page {
+	if p, ok := r.pages[name]; ok {
+		return p
+	}
+	p := &page{ids: map[string]bool{}}
+	r.pages[name] = p // A file can include itself.
+	source := []byte(strings.TrimPrefix(r.Markdowns[name], "\ufeff"))
+	for _, m := range include.FindAllSubmatch(source, -1) {
+		p.includes = true
+		for id := range r.page(path.Join(path.Dir(name), string(m[1]))).ids {
+			p.ids[id] = true
+		}
+	}
+	used := map[string]bool{}
+	line := func(offset int) int { return 1 + bytes.Count(source[:min(max(offset, 0), len(source))], []byte("\n")) }
+	_ = ast.Walk(markdown.Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			p.addHeading(n, source, used)
+		case *ast.Link:
+			p.links = append(p.links, link{line(n.Pos()), false, string(n.Destination)})
+		case *ast.Image:
+			p.links = append(p.links, link{line(n.Pos()), true, string(n.Destination)})
+		case *ast.RawHTML:
+			p.addHTML(n.Segments.Value(source), line(n.Pos()))
+		case *ast.HTMLBlock:
+			raw := n.Lines().Value(source)
+			if n.HasClosure() {
+				raw = append(raw, n.ClosureLine.Value(source)...)
+			}
+			p.addHTML(raw, line(n.Lines().At(0).Start))
+		}
+
+		return ast.WalkContinue, nil
+	})
+
+	return p
+}
+
+// addHeading adds the ids that mdBook 0.4 and 0.5 give to a heading: they differ in letters
+// outside of ASCII.
+// https://github.com/rust-lang/mdBook/blob/v0.4.48/src/utils/mod.rs (normalize_id)
+// https://github.com/rust-lang/mdBook/blob/v0.5.0/crates/mdbook-core/src/utils/html.rs (id_from_content)
+func (p *page) addHeading(n *ast.Heading, source []byte, used map[string]bool) {
+	if id, ok := n.AttributeString("id"); ok {
+		if raw, ok := id.([]byte); ok {
+			p.ids[string(raw)] = true
+			used[string(raw)] = true
+
+			return
+		}
+	}
+	content := strings.TrimSpace(textOf(n, source))
+	unique := func(id string) {
+		next := id
+		for i := 1; used[next]; i++ {
+			next = id + "-" + strconv.Itoa(i)
+		}
+		used[next], p.ids[next] = true, true
+	}
+	first := idOf(content, func(c rune) rune {
+		if c <= unicode.MaxASCII {
+			return unicode.ToLower(c)
+		}
+
+		return c
+	})
+	unique(first)
+	if second := idOf(strings.ToLower(content), func(c rune) rune { return c }); second != first {
+		unique(second)
+	}
+}
+
+func idOf(content string, lower func(rune) rune) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsLetter(c), unicode.IsNumber(c), c == '_', c == '-':
+			return lower(c)
+		case unicode.IsSpace(c):
+			return '-'
+		default:
+			return -1
+		}
+	}, content)
+}
+
+// textOf returns the text of a heading.
+func textOf(n ast.Node, source []byte) string {
+	var out strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *ast.Text:
+			out.Write(c.Value(source))
+			if c.SoftLineBreak() || c.HardLineBreak() {
+				out.WriteByte(' ')
+			}
+		case *ast.String:
+			out.Write(c.Value)
+		case *ast.AutoLink:
+			out.Write(c.Label(source))
+		case *ast.Image, *ast.RawHTML:
+		default:
+			out.WriteString(textOf(c, source))
+		}
+	}
+
+	return out.String()
+}
+
+// addHTML adds the links, images and ids of HTML.
+func (p *page) addHTML(raw []byte, line int) {
+	for t := html.NewTokenizer(bytes.NewReader(raw)); t.Next() != html.ErrorToken; {
+		at := line
+		line += bytes.Count(t.Raw(), []byte("\n"))
+		token := t.Token()
+		for _, a := range token.Attr {
+			switch {
+			case a.Key == "id", a.Key == "name" && token.Data == "a":
+				p.ids[a.Val] = true
+			case a.Key == "href" && token.Data == "a":
+				p.links = append(p.links, link{at, false, a.Val})
+			case a.Key == "src" && token.Data == "img":
+				p.links = append(p.links, link{at, true, a.Val})
+			}
+		}
+	}
+}

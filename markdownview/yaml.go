@@ -1,0 +1,141 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// inYAML is the place of a book in a file of YAML.
+type inYAML struct {
+	path  string
+	root  *yaml.Node
+	names map[string]textPlace
+}
+
+// A textPlace is where a file of a book is written in a file of YAML.
+type textPlace struct {
+	file string
+	node *yaml.Node
+}
+
+// newInYAML returns the place of the MarkdownView of a number in a file. Its ConfigMaps are
+// in one of the files. Without YAML that can be read, no place is known.
+func newInYAML(path string, number int, files map[string]sources) inYAML {
+	p := inYAML{path, &yaml.Node{}, map[string]textPlace{}}
+	for _, root := range documents(files[path].xr) {
+		spec := get(root, "spec")
+		if value(get(root, "kind")) != "MarkdownView" && get(spec, "markdowns") == nil && get(spec, "markdownsFrom") == nil {
+			continue
+		}
+		if number--; number < 0 {
+			p.root = root
+
+			break
+		}
+	}
+	spec := get(p.root, "spec")
+	p.add(path, "", get(spec, "markdowns"), get(spec, "binaries"))
+	from := get(spec, "markdownsFrom")
+	if from == nil {
+		return p
+	}
+	for _, entry := range from.Content {
+		name, folder := value(get(get(entry, "configMap"), "name")), value(get(entry, "path"))
+		if folder != "" {
+			folder += "/"
+		}
+		for file, s := range files {
+			for _, root := range documents(s.xr) {
+				if value(get(root, "kind")) == "ConfigMap" && value(get(get(root, "metadata"), "name")) == name {
+					p.add(file, folder, get(root, "data"), get(root, "binaryData"))
+				}
+			}
+		}
+	}
+
+	return p
+}
+
+// add adds the files of maps.
+func (p inYAML) add(file, folder string, maps ...*yaml.Node) {
+	for _, m := range maps {
+		if m == nil {
+			continue
+		}
+		for pair := range slices.Chunk(m.Content, 2) {
+			p.names[folder+pair[0].Value] = textPlace{file, pair[len(pair)-1]}
+		}
+	}
+}
+
+func (p inYAML) file(name string, line int) (string, int) {
+	at, ok := p.names[name]
+	switch {
+	case !ok:
+		return p.field("spec")
+	case line > 0 && at.node.Style == yaml.LiteralStyle:
+		return at.file, at.node.Line + line // The text begins in the line after its "|".
+	default:
+		return at.file, at.node.Line
+	}
+}
+
+// step matches a step of the path of a field: a name, or an index or a key in brackets.
+var step = regexp.MustCompile(`\[[^\]]*\]|[^.\[]+`)
+
+// field returns the line of a field, or of the nearest field that has it.
+func (p inYAML) field(path string) (string, int) {
+	node, line := p.root, p.root.Line
+	for _, name := range step.FindAllString(path, -1) {
+		name = strings.Trim(name, "[]")
+		next := get(node, name)
+		if i, err := strconv.Atoi(name); err == nil && node.Kind == yaml.SequenceNode && i < len(node.Content) {
+			next = node.Content[i]
+		}
+		if next == nil {
+			break
+		}
+		node, line = next, next.Line
+	}
+
+	return p.path, line
+}
+
+// documents returns the roots of the documents of a text.
+func documents(text string) (roots []*yaml.Node) {
+	for d := yaml.NewDecoder(strings.NewReader(text)); ; {
+		var n yaml.Node
+		if d.Decode(&n) != nil {
+			return roots
+		}
+		if len(n.Content) > 0 {
+			roots = append(roots, n.Content[0])
+		}
+	}
+}
+
+// get returns the value of a key of a map, or nil.
+func get(node *yaml.Node, key string) *yaml.Node {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return nil
+	}
+	for pair := range slices.Chunk(node.Content, 2) {
+		if pair[0].Value == key {
+			return pair[1]
+		}
+	}
+
+	return nil
+}
+
+func value(node *yaml.Node) string {
+	if node == nil {
+		return ""
+	}
+
+	return node.Value
+}
