@@ -33,6 +33,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/crossplane-contrib/function-markdownview/internal/gateway"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 )
 
@@ -322,10 +323,12 @@ func lawOptional(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 		if req.GetDesired().GetResources()[key] == nil && want != (r != nil) {
 			t.Errorf("law 3: resource %s: want %t, got %v", key, want, r)
 		}
-		// The Go type of HTTPRoute is in a module that this one does not import.
-		into := map[string]any{"ingress": &networkingv1.Ingress{}, "poddisruptionbudget": &policyv1.PodDisruptionBudget{}}[key]
-		if want && into != nil {
+		into := map[string]metav1.Object{"httproute": &gateway.HTTPRoute{}, "ingress": &networkingv1.Ingress{}, "poddisruptionbudget": &policyv1.PodDisruptionBudget{}}[key]
+		if want {
 			lawDecodes(t, key, r.GetResource(), into)
+			for _, f := range metav1validation.ValidateLabels(into.GetLabels(), field.NewPath("labels")) {
+				t.Errorf("law 4: %s: %v", key, f)
+			}
 		}
 		if name := identityOf(r)[2]; want && len(validation.IsDNS1123Subdomain(name)) > 0 {
 			t.Errorf("law 4: name %q of %s", name, key)

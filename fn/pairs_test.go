@@ -24,6 +24,18 @@ var exclusive = map[pair]struct{ spec, input, want string }{
 		input: `{ingress: {host: "{name}.example.com"}, route: {host: "{name}.example.com", parentRefs: [{name: public}]}}`,
 		want:  "input.ingress: Forbidden: set route or ingress, not both",
 	},
+	{"input.ingress", "input.templates.httpRoute"}: {
+		input: `{ingress: {host: "{name}.example.com"}, templates: {httpRoute: {metadata: {labels: {a: b}}}}}`,
+		want:  "input.templates.httpRoute: Forbidden: set input.route, or remove the template: it has no effect",
+	},
+	{"input.route", "input.templates.ingress"}: {
+		input: `{route: {host: "{name}.example.com", parentRefs: [{name: public}]}, templates: {ingress: {metadata: {labels: {a: b}}}}}`,
+		want:  "input.templates.ingress: Forbidden: set input.ingress, or remove the template: it has no effect",
+	},
+	{"input.templates.httpRoute", "input.templates.ingress"}: {
+		input: `{templates: {httpRoute: {metadata: {labels: {a: b}}}, ingress: {metadata: {labels: {a: b}}}}}`,
+		want:  "input.templates.httpRoute: Forbidden: set input.route, or remove",
+	},
 	{"input.listenAddress", "input.server"}: {
 		input: `{listenAddress: "::", server: {}}`,
 		want:  "input.server: Forbidden: listenAddress has no effect on a web server",

@@ -377,7 +377,8 @@ const (
 
 // Templates are partial objects that are merged over the composed resources by
 // strategic merge patch, as kubectl patch does. They cannot change a name, a
-// namespace, a selector or a label that the selector uses.
+// namespace, a selector, a label that the selector uses, the parents and hostnames of
+// an HTTPRoute, or the rules and TLS of an Ingress.
 type Templates struct {
 	// ConfigMap is merged over the ConfigMap. It can add files to the book.
 	// +optional
@@ -399,4 +400,28 @@ type Templates struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	Service *runtime.RawExtension `json:"service,omitempty"`
+
+	// HTTPRoute is merged over the HTTPRoute of route, such as filters and timeouts.
+	// Its list of rules replaces the rule of the function. A rule without backendRefs
+	// gets the Service of the book, unless it redirects.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	HTTPRoute *runtime.RawExtension `json:"httpRoute,omitempty"`
+
+	// Ingress is merged over the Ingress of ingress.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	Ingress *runtime.RawExtension `json:"ingress,omitempty"`
+
+	// PodDisruptionBudget is merged over the PodDisruptionBudget of
+	// podDisruptionBudget.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	PodDisruptionBudget *runtime.RawExtension `json:"podDisruptionBudget,omitempty"`
 }

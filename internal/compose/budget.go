@@ -11,19 +11,12 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
-// budget returns the PodDisruptionBudget of a view, and whether there is one. There is
-// none for fewer than two replicas: for one, it would allow either no eviction or every
-// eviction.
-func budget(v view.View, o request.Observed, d *Desired) (ComposedResource, bool) {
+// budget returns the PodDisruptionBudget of a view, or nil if the Input has none.
+func budget(v view.View) *policyv1.PodDisruptionBudget {
 	in := v.Input.PodDisruptionBudget
-	replicas := ptr.Deref(d.Deployment.Spec.Replicas, 0)
-	if d.Deployment.Spec.Replicas == nil && o.Deployment != nil {
-		replicas = o.Deployment.Replicas()
+	if in == nil {
+		return nil
 	}
-	if in == nil || replicas < 2 {
-		return ComposedResource{}, false
-	}
-
 	b := &policyv1.PodDisruptionBudget{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
 		ObjectMeta: files.Metadata(v, v.ViewerName(), nil),
@@ -39,9 +32,16 @@ func budget(v view.View, o request.Observed, d *Desired) (ComposedResource, bool
 		b.Spec.MaxUnavailable = ptr.To(intstr.FromInt32(1))
 	}
 
-	return ComposedResource{
-		part:     part{view.KeyBudget, b.APIVersion, b.Kind, b.Name},
-		Object:   b,
-		Optional: true,
-	}, true
+	return b
+}
+
+// needsBudget returns whether there are at least two replicas: for one, a budget would allow
+// either no eviction or every eviction.
+func needsBudget(o request.Observed, d *Desired) bool {
+	replicas := ptr.Deref(d.Deployment.Spec.Replicas, 0)
+	if d.Deployment.Spec.Replicas == nil && o.Deployment != nil {
+		replicas = o.Deployment.Replicas()
+	}
+
+	return replicas >= 2
 }

@@ -88,6 +88,12 @@ func composeFiles(v view.View, o request.Observed, f *files.Files) (*Desired, fi
 	d, errs := template.Merge(deployment(v, o, f.Volume(stored.Name)), templates.Deployment, at.Child("deployment"))
 	s, more := template.Merge(Service(v), templates.Service, at.Child("service"))
 	errs = append(errs, more...)
+	r, more := template.Merge(route(v), templates.HTTPRoute, at.Child("httpRoute"))
+	errs = append(errs, more...)
+	i, more := template.Merge(ingress(v, s.Spec.Ports), templates.Ingress, at.Child("ingress"))
+	errs = append(errs, more...)
+	b, more := template.Merge(budget(v), templates.PodDisruptionBudget, at.Child("podDisruptionBudget"))
+	errs = append(errs, more...)
 
 	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
 		d.Spec.Strategy.RollingUpdate = nil // The API server rejects it together with Recreate.
@@ -95,7 +101,7 @@ func composeFiles(v view.View, o request.Observed, f *files.Files) (*Desired, fi
 
 	out := &Desired{ConfigMap: stored, Deployment: d, Service: s, static: v.Input.Server != nil, items: f.Items, shared: f.Mounted(), generated: f.GeneratesSummary()}
 	if templates != (v1beta1.Templates{}) {
-		errs = append(errs, validate.Merged(validate.Objects{ConfigMap: stored.ObjectMeta, Deployment: d, Service: s, Static: out.static}, f, at)...)
+		errs = append(errs, validate.Merged(validate.Objects{ConfigMap: stored.ObjectMeta, Deployment: d, Service: s, HTTPRoute: r, Ingress: i, PodDisruptionBudget: b, Static: out.static}, f, at)...)
 	}
 	if len(errs) > 0 {
 		return nil, errs
@@ -115,11 +121,15 @@ func composeFiles(v view.View, o request.Observed, f *files.Files) (*Desired, fi
 		out.Resources = out.Resources[1:]
 	}
 	out.Resources = append(out.Resources, Kept(v, o, out)...)
-	if r, ok := budget(v, o, out); ok {
-		out.Resources = append(out.Resources, r)
+	if b != nil && needsBudget(o, out) {
+		out.Resources = append(out.Resources, ComposedResource{part{view.KeyBudget, b.APIVersion, b.Kind, b.Name}, b, true})
 	}
-	if r, ok := publish(v, out); ok {
-		out.Resources = append(out.Resources, r)
+	if r != nil {
+		r.Serve(rule(v, s.Spec.Ports))
+		out.Resources = append(out.Resources, ComposedResource{part{view.KeyRoute, r.APIVersion, r.Kind, r.Name}, r, true})
+	}
+	if i != nil {
+		out.Resources = append(out.Resources, ComposedResource{part{view.KeyIngress, i.APIVersion, i.Kind, i.Name}, i, true})
 	}
 
 	return out, nil
@@ -132,5 +142,10 @@ func TemplateProblems(v view.View) report.Problems {
 	errs := template.CheckMerge(files.NewConfigMap(v), t.ConfigMap, at.Child("configMap"))
 	errs = append(errs, template.CheckMerge(deployment(v, request.Observed{}, corev1.Volume{Name: view.VolumeName}), t.Deployment, at.Child("deployment"))...)
 
-	return report.ProblemsOf(report.ReasonInvalidInput, append(errs, template.CheckMerge(Service(v), t.Service, at.Child("service"))...))
+	errs = append(errs, template.CheckMerge(Service(v), t.Service, at.Child("service"))...)
+	errs = append(errs, template.CheckMerge(route(v), t.HTTPRoute, at.Child("httpRoute"))...)
+	errs = append(errs, template.CheckMerge(ingress(v, nil), t.Ingress, at.Child("ingress"))...)
+	errs = append(errs, template.CheckMerge(budget(v), t.PodDisruptionBudget, at.Child("podDisruptionBudget"))...)
+
+	return report.ProblemsOf(report.ReasonInvalidInput, errs)
 }

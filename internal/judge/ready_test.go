@@ -9,7 +9,6 @@ import (
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/compose"
-	"github.com/crossplane-contrib/function-markdownview/internal/files"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
@@ -208,66 +207,6 @@ func TestServiceReady(t *testing.T) {
 func TestNullQuantity(t *testing.T) {
 	if got := viewtest.Decode[v1beta1.Input](t, "{resources: {limits: {memory: null, cpu: 1}}}").Resources.Limits; len(got) != 1 || got.Cpu().Value() != 1 {
 		t.Errorf("limits: got %v, want only one CPU", got)
-	}
-}
-
-// TestKept checks the data of the ConfigMap that pods still serve.
-func TestKept(t *testing.T) {
-	const was = "configmap-0123456789abcdef"
-	v := viewtest.View()
-	o := request.Observed{ConfigMaps: map[string]*view.ConfigMap{was: viewtest.Decode[view.ConfigMap](t,
-		`{data: {a.md: text, added.md: "\u0085", more.md: "\uFFFE"}, binaryData: {a.png: AAE=}}`)}}
-	d := &compose.Desired{ConfigMap: &files.ConfigMap{}, Text: "configmap-fedcba9876543210", Serving: []string{was}}
-
-	all := compose.Kept(v, o, d)
-	if len(all) != 1 {
-		t.Fatalf("want one ConfigMap, got %d", len(all))
-	}
-	got := all[0].Object.(*files.ConfigMap)
-	if diff := gocmp.Diff(map[string]string{"a.md": "text"}, got.Data); diff != "" {
-		t.Errorf("Somebody else added the texts that the function never writes: data: -want, +got:\n%s", diff)
-	}
-	if diff := gocmp.Diff(map[string]string{"a.png": "AAE="}, got.BinaryData); diff != "" {
-		t.Errorf("binaryData: -want, +got:\n%s", diff)
-	}
-	if got.Name != "markdowns-sample.0123456789abcdef" || !ptr.Deref(got.Immutable, false) {
-		t.Errorf("want an immutable ConfigMap of the pods, got %q, immutable %v", got.Name, got.Immutable)
-	}
-	if len(o.ConfigMaps[was].Data) != 3 {
-		t.Error("kept() must not change the observed ConfigMap")
-	}
-
-	d.Serving = []string{d.Text}
-	if got := compose.Kept(v, o, d); got != nil {
-		t.Errorf("The pods serve the desired ConfigMap: want none, got %v", got)
-	}
-	d.Serving = []string{"configmap-0000000000000000"}
-	if got := compose.Kept(v, o, d); got != nil {
-		t.Errorf("The ConfigMap of the pods is gone: want none, got %v", got)
-	}
-}
-
-func TestPublicURL(t *testing.T) {
-	cases := map[string]struct {
-		reason, host, input, want string
-	}{
-		"Inside":     {reason: "By default the address is inside the cluster", input: `{}`, want: "http://viewer-sample.default.svc"},
-		"Route":      {reason: "TLS is the default of a route", input: `{route: {host: "{name}.{namespace}.example.com"}}`, want: "https://sample.default.example.com"},
-		"PlainRoute": {reason: "The Input sets the scheme", input: `{route: {host: example.com, scheme: http}}`, want: "http://example.com"},
-		"Ingress":    {reason: "An Ingress without tls uses HTTP", input: `{ingress: {host: example.com}}`, want: "http://example.com"},
-		"TLS":        {reason: "An Ingress with tls uses HTTPS", input: `{ingress: {host: example.com, tls: {}}}`, want: "https://example.com"},
-		"Path":       {reason: "The host has many books", input: `{server: {}, route: {host: example.com, path: "/{namespace}/{name}/"}}`, want: "https://example.com/default/sample/"},
-		"PathToo":    {reason: "An Ingress has paths, too", input: `{server: {}, ingress: {host: example.com, path: "/{name}/{namespace}/"}}`, want: "http://example.com/sample/default/"},
-		"Chosen":     {reason: "The MarkdownView sets the host", host: "a.example.com", input: `{ingress: {host: example.com}}`, want: "http://a.example.com"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			v := viewtest.View()
-			v.Spec.Host, v.Input = tc.host, *viewtest.Decode[v1beta1.Input](t, tc.input)
-			if got := URLOf(v, compose.Service(v).Spec.Ports); got != tc.want {
-				t.Errorf("\n%s\nurlOf(): want %s, got %s", tc.reason, tc.want, got)
-			}
-		})
 	}
 }
 

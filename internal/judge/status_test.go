@@ -3,6 +3,7 @@ package judge
 import (
 	"testing"
 
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/compose"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
@@ -29,6 +30,30 @@ func TestURL(t *testing.T) {
 			}
 			if got := URLOf(v, composed.Service.Spec.Ports); got != tc.want {
 				t.Errorf("\n%s\nurlOf(...): got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPublicURL(t *testing.T) {
+	cases := map[string]struct {
+		reason, host, input, want string
+	}{
+		"Inside":     {reason: "By default the address is inside the cluster", input: `{}`, want: "http://viewer-sample.default.svc"},
+		"Route":      {reason: "TLS is the default of a route", input: `{route: {host: "{name}.{namespace}.example.com"}}`, want: "https://sample.default.example.com"},
+		"PlainRoute": {reason: "The Input sets the scheme", input: `{route: {host: example.com, scheme: http}}`, want: "http://example.com"},
+		"Ingress":    {reason: "An Ingress without tls uses HTTP", input: `{ingress: {host: example.com}}`, want: "http://example.com"},
+		"TLS":        {reason: "An Ingress with tls uses HTTPS", input: `{ingress: {host: example.com, tls: {}}}`, want: "https://example.com"},
+		"Path":       {reason: "The host has many books", input: `{server: {}, route: {host: example.com, path: "/{namespace}/{name}/"}}`, want: "https://example.com/default/sample/"},
+		"PathToo":    {reason: "An Ingress has paths, too", input: `{server: {}, ingress: {host: example.com, path: "/{name}/{namespace}/"}}`, want: "http://example.com/sample/default/"},
+		"Chosen":     {reason: "The MarkdownView sets the host", host: "a.example.com", input: `{ingress: {host: example.com}}`, want: "http://a.example.com"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := viewtest.View()
+			v.Spec.Host, v.Input = tc.host, *viewtest.Decode[v1beta1.Input](t, tc.input)
+			if got := URLOf(v, compose.Service(v).Spec.Ports); got != tc.want {
+				t.Errorf("\n%s\nurlOf(): want %s, got %s", tc.reason, tc.want, got)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/crossplane-contrib/function-markdownview/internal/text"
 	"github.com/crossplane-contrib/function-markdownview/internal/wire"
 )
 
@@ -32,6 +33,9 @@ type Options struct {
 // maxErrors is the maximum number of errors that Decode reports. Decode then stops, so
 // that an invalid object costs no more than a valid one.
 const maxErrors = 21
+
+// maxQuoted is how many bytes of a text an error quotes.
+const maxQuoted = 80
 
 // maxEntries is the maximum number of entries of a map. Decode does not read a larger
 // map. The maps of valid objects are far smaller.
@@ -232,7 +236,7 @@ func (d *decoder) object(object []byte, into reflect.Value) {
 		if d.done() {
 			return
 		}
-		d.report(field.Forbidden(d.path().Child(short(e.Key)), "unknown field: use one of "+known.names()))
+		d.report(field.Forbidden(d.path().Child(text.Cut(e.Key, maxQuoted)), "unknown field: use one of "+known.names()))
 	}
 }
 
@@ -266,7 +270,7 @@ func (d *decoder) entries(object []byte, into reflect.Value) {
 		}
 		before := len(d.errors)
 		elem := reflect.New(into.Type().Elem()).Elem()
-		d.in(step{key: short(e.Key), index: -1}, e.Value, elem)
+		d.in(step{key: text.Cut(e.Key, maxQuoted), index: -1}, e.Value, elem)
 		if v, _ := read(e.Value); v.kind != kindNull && (len(d.errors) == before || elem.Kind() != reflect.String) {
 			into.SetMapIndex(reflect.ValueOf(e.Key).Convert(into.Type().Key()), elem)
 		}
@@ -325,24 +329,14 @@ func (d *decoder) custom(message []byte, into reflect.Value) {
 		return
 	}
 	b, err := json.Marshal(tree.AsInterface())
-	text := strings.Trim(string(b), `"`)
+	form := strings.Trim(string(b), `"`)
 	if err == nil && d.Check != nil {
-		err = d.Check(into.Addr().Interface(), text)
+		err = d.Check(into.Addr().Interface(), form)
 	}
 	if err == nil {
 		err = json.Unmarshal(b, into.Addr().Interface())
 	}
 	if err != nil {
-		d.report(field.Invalid(d.path(), short(text), err.Error()))
+		d.report(field.Invalid(d.path(), text.Cut(form, maxQuoted), err.Error()))
 	}
-}
-
-// short returns the beginning of a text that an error quotes.
-func short(text string) string {
-	const most = 80
-	if len(text) <= most {
-		return text
-	}
-
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }

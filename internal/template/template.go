@@ -15,11 +15,11 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
-// guarded returns the fields that a template must not change: the identity of a
+// guarded returns the fields of a kind that a template must not change: the identity of a
 // resource, the labels by which a Deployment and a Service select pods, the fields that
-// Crossplane sets, and the field immutable, which would block the next change of the
-// text.
-func guarded() [][]string {
+// Crossplane sets, those of an HTTPRoute and an Ingress that follow from the Input and from
+// each MarkdownView, and the field immutable, which would block the next change of the text.
+func guarded(kind any) [][]string {
 	paths := [][]string{
 		{"apiVersion"},
 		{"kind"},
@@ -42,6 +42,12 @@ func guarded() [][]string {
 		{"spec", "template", "metadata", "annotations", view.AnnotationNginx},
 		{"metadata", "annotations", view.AnnotationIncomplete},
 	}
+	switch kind {
+	case "HTTPRoute":
+		paths = append(paths, []string{"spec", "parentRefs"}, []string{"spec", "hostnames"})
+	case "Ingress":
+		paths = append(paths, []string{"spec", "rules"}, []string{"spec", "tls"})
+	}
 	for name := range (view.View{}).Selector() {
 		paths = append(paths,
 			[]string{"metadata", "labels", name},
@@ -54,6 +60,9 @@ func guarded() [][]string {
 // CheckMerge returns the errors that show when a template is merged, also of a template that
 // has errors of its own.
 func CheckMerge[T any](composed *T, template *runtime.RawExtension, at *field.Path) field.ErrorList {
+	if template == nil || composed == nil {
+		return nil
+	}
 	if len(Check[T](template, at)) == 0 {
 		_, errs := Merge(composed, template, at)
 
@@ -66,7 +75,7 @@ func CheckMerge[T any](composed *T, template *runtime.RawExtension, at *field.Pa
 	}
 	patch := patchOf(template)
 
-	return validateGuarded(at, func(path []string) bool {
+	return validateGuarded(at, before["kind"], func(path []string) bool {
 		value, found, err := unstructured.NestedFieldNoCopy(patch, path...)
 
 		return !found || err != nil || reflect.DeepEqual(lookup(before, path), value)
@@ -74,9 +83,9 @@ func CheckMerge[T any](composed *T, template *runtime.RawExtension, at *field.Pa
 }
 
 // validateGuarded returns an error for each guarded field that a template changes.
-func validateGuarded(at *field.Path, keeps func(path []string) bool) field.ErrorList {
+func validateGuarded(at *field.Path, kind any, keeps func(path []string) bool) field.ErrorList {
 	var errs field.ErrorList
-	for _, path := range guarded() {
+	for _, path := range guarded(kind) {
 		if !keeps(path) {
 			errs = append(errs, field.Forbidden(at.Child(path[0], path[1:]...), "remove it: a template cannot change this field"))
 		}
@@ -103,7 +112,7 @@ func Merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 		return composed, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}
 
-	errs := validateGuarded(at, func(path []string) bool { return reflect.DeepEqual(lookup(before, path), lookup(after, path)) })
+	errs := validateGuarded(at, before["kind"], func(path []string) bool { return reflect.DeepEqual(lookup(before, path), lookup(after, path)) })
 	if len(errs) > 0 {
 		return composed, errs
 	}

@@ -16,10 +16,14 @@ func validateBudget(b *v1beta1.PodDisruptionBudget, at *field.Path) field.ErrorL
 	if b == nil {
 		return nil
 	}
-	at = at.Child("podDisruptionBudget")
-	errs := validateAmount(b.MaxUnavailable, at.Child("maxUnavailable"))
-	errs = append(errs, validateAmount(b.MinAvailable, at.Child("minAvailable"))...)
-	if b.MaxUnavailable != nil && b.MinAvailable != nil {
+
+	return validateAmounts(b.MaxUnavailable, b.MinAvailable, at.Child("podDisruptionBudget"))
+}
+
+func validateAmounts(maxUnavailable, minAvailable *intstr.IntOrString, at *field.Path) field.ErrorList {
+	errs := validateAmount(maxUnavailable, at.Child("maxUnavailable"))
+	errs = append(errs, validateAmount(minAvailable, at.Child("minAvailable"))...)
+	if maxUnavailable != nil && minAvailable != nil {
 		errs = append(errs, field.Forbidden(at.Child("minAvailable"), "set maxUnavailable or minAvailable, not both"))
 	}
 

@@ -6,13 +6,17 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
+	"github.com/crossplane-contrib/function-markdownview/internal/gateway"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/template"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
@@ -23,6 +27,10 @@ type Objects struct {
 	ConfigMap  metav1.ObjectMeta
 	Deployment *appsv1.Deployment
 	Service    *corev1.Service
+	// These are nil if the Input has none.
+	HTTPRoute           *gateway.HTTPRoute
+	Ingress             *networkingv1.Ingress
+	PodDisruptionBudget *policyv1.PodDisruptionBudget
 	// Static is whether a web server serves the book.
 	Static bool
 }
@@ -36,15 +44,31 @@ func Merged(m Objects, f *files.Files, at *field.Path) field.ErrorList {
 	revised := pod.ObjectMeta
 	revised.Annotations = view.Union(revised.Annotations, map[string]string{view.AnnotationRevision: "0123456789abcdef"})
 	errs := extraErrors(f, at.Child("configMap"))
-	for _, o := range []struct {
+	type object struct {
 		meta metav1.ObjectMeta
 		at   *field.Path
-	}{
+	}
+	all := []object{
 		{m.ConfigMap, at.Child("configMap")},
 		{m.Deployment.ObjectMeta, at.Child("deployment")},
 		{revised, at.Child("deployment", "spec", "template")},
 		{m.Service.ObjectMeta, at.Child("service")},
-	} {
+	}
+	if r := m.HTTPRoute; r != nil {
+		all = append(all, object{r.ObjectMeta, at.Child("httpRoute")})
+		if len(r.Spec.Rules) == 0 {
+			errs = append(errs, field.Required(at.Child("httpRoute", "spec", "rules"), "a template cannot remove all rules"))
+		}
+	}
+	if i := m.Ingress; i != nil {
+		all = append(all, object{i.ObjectMeta, at.Child("ingress")})
+	}
+	if b := m.PodDisruptionBudget; b != nil {
+		at := at.Child("podDisruptionBudget")
+		all = append(all, object{b.ObjectMeta, at})
+		errs = append(errs, validateAmounts(b.Spec.MaxUnavailable, b.Spec.MinAvailable, at.Child("spec"))...)
+	}
+	for _, o := range all {
 		errs = append(errs, metav1validation.ValidateLabels(o.meta.Labels, o.at.Child("metadata", "labels"))...)
 		errs = append(errs, validateAnnotations(o.meta.Annotations, o.at.Child("metadata", "annotations"))...)
 	}
@@ -207,10 +231,29 @@ func extraErrors(f *files.Files, at *field.Path) field.ErrorList {
 }
 
 // validateTemplates returns the errors that the templates have before they are merged:
-// unknown fields, values of a wrong type, and texts that would not arrive unchanged.
-func validateTemplates(t v1beta1.Templates, at *field.Path) field.ErrorList {
+// unknown fields, values of a wrong type, texts that would not arrive unchanged, and templates
+// of resources that the Input does not have.
+func validateTemplates(in v1beta1.Input, at *field.Path) field.ErrorList {
+	t := in.Templates
 	errs := template.Check[corev1.ConfigMap](t.ConfigMap, at.Child("configMap"))
 	errs = append(errs, template.Check[appsv1.Deployment](t.Deployment, at.Child("deployment"))...)
+	errs = append(errs, template.Check[corev1.Service](t.Service, at.Child("service"))...)
+	errs = append(errs, template.Check[gateway.HTTPRoute](t.HTTPRoute, at.Child("httpRoute"))...)
+	errs = append(errs, template.Check[networkingv1.Ingress](t.Ingress, at.Child("ingress"))...)
+	errs = append(errs, template.Check[policyv1.PodDisruptionBudget](t.PodDisruptionBudget, at.Child("podDisruptionBudget"))...)
+	for _, o := range []struct {
+		template *runtime.RawExtension
+		has      bool
+		at, of   string
+	}{
+		{t.HTTPRoute, in.Route != nil, "httpRoute", "route"},
+		{t.Ingress, in.Ingress != nil, "ingress", "ingress"},
+		{t.PodDisruptionBudget, in.PodDisruptionBudget != nil, "podDisruptionBudget", "podDisruptionBudget"},
+	} {
+		if o.template != nil && !o.has {
+			errs = append(errs, field.Forbidden(at.Child(o.at), "set input."+o.of+", or remove the template: it has no effect"))
+		}
+	}
 
-	return append(errs, template.Check[corev1.Service](t.Service, at.Child("service"))...)
+	return errs
 }

@@ -8,10 +8,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
+
+// TestTemplates checks templates before they are merged. package template has more cases.
+func TestTemplates(t *testing.T) {
+	in := *viewtest.Decode[v1beta1.Input](t, `{route: {}, podDisruptionBudget: {}}`)
+	in.Templates = v1beta1.Templates{
+		HTTPRoute:           viewtest.Template(t, `{spec: {rules: [{timeout: 10s, filters: [{type: 1}]}]}}`),
+		Ingress:             viewtest.Template(t, `{}`),
+		PodDisruptionBudget: viewtest.Template(t, `{spec: {$patch: merge}}`),
+	}
+	want := []string{
+		"at.httpRoute.spec.rules[0].filters[0].type: Invalid value: must be a string",
+		"at.httpRoute.spec.rules[0].timeout: Forbidden: unknown field: use one of backendRefs, filters, matches, name, timeouts",
+		`at.podDisruptionBudget.spec.$patch: Unsupported value: supported values: "replace", "delete"`,
+		"at.ingress: Forbidden: set input.ingress, or remove the template: it has no effect",
+	}
+	if diff := cmp.Diff(want, viewtest.Messages(report.ProblemsOf("", validateTemplates(in, field.NewPath("at"))))); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
 
 // TestExtraSize checks how large the files are that a template adds.
 func TestExtraSize(t *testing.T) {

@@ -30,7 +30,7 @@ func validateTheme(theme map[string]string, at *field.Path) field.ErrorList {
 			errs = append(errs, field.NotSupported(at, report.Short(name), themeFiles))
 		}
 		if !view.Plain(text) {
-			errs = append(errs, field.Invalid(at.Key(report.Short(name)), field.OmitValueType{}, "must not contain control characters"))
+			errs = append(errs, field.Invalid(at.Key(report.Short(name)), field.OmitValueType{}, view.MessageControl))
 		}
 	}
 	if size > maxTheme {

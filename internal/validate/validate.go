@@ -135,7 +135,7 @@ func validateInput(v view.View, at *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(at.Child("namespace"), in.Namespace, detail))
 		}
 	}
-	errs = append(errs, validateTemplates(in.Templates, at.Child("templates"))...)
+	errs = append(errs, validateTemplates(in, at.Child("templates"))...)
 	if v.Namespace() == "" {
 		errs = append(errs, field.Required(at.Child("namespace"), "set the namespace of the composed resources: the XR is cluster-scoped"))
 	}

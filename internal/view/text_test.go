@@ -1,10 +1,6 @@
 package view
 
-import (
-	"testing"
-
-	"github.com/crossplane-contrib/function-markdownview/internal/report"
-)
+import "testing"
 
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]bool{
@@ -29,21 +25,6 @@ func TestPlain(t *testing.T) {
 	} {
 		if got := Plain(text); got != want {
 			t.Errorf("plain(%q): want %t, got %t", text, want, got)
-		}
-	}
-}
-
-func TestCut(t *testing.T) {
-	for text, want := range map[string]string{
-		"":     "",
-		"abc":  "abc",
-		"abcd": "abc…",
-		"abペ":  "ab…",
-		"ペ":    "ペ",
-		"ペa":   "ペ…",
-	} {
-		if got := report.Cut(text, 3); got != want {
-			t.Errorf("cut(%q, 3): want %q, got %q", text, want, got)
 		}
 	}
 }

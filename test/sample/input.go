@@ -38,7 +38,7 @@ func (s *Source) Input() map[string]any {
 			out["path"] = Pick(s, "/{namespace}/{name}/", "/docs/{name}/v1.0_~-/{namespace}/", "/0/{namespace}/{name}/b/")
 		}
 	}
-	set("templates", s.templates(in["server"] != nil))
+	set("templates", s.templates(in))
 	set("statusFields", Pick(s, []any{"status"}, []any{}, []any{"url", "status", "replicas"}))
 	set("allowedImages", []any{"docker.io/*/*", "ghcr.io/o/mdbook", "registry.example.com/*/*/*", "*/mdbook", "localhost/mdbook:*"})
 	in["allowedBookImages"] = []any{"registry.example.com/team/book"}
@@ -129,10 +129,10 @@ func (s *Source) server() map[string]any {
 	return server
 }
 
-func (s *Source) templates(static bool) map[string]any {
+func (s *Source) templates(in map[string]any) map[string]any {
 	templates := map[string]any{}
 	if s.Maybe(2) {
-		templates["deployment"] = s.deploymentTemplate(static)
+		templates["deployment"] = s.deploymentTemplate(in["server"] != nil)
 	}
 	if s.Maybe(2) {
 		templates["service"] = Pick(s,
@@ -149,6 +149,23 @@ func (s *Source) templates(static bool) map[string]any {
 			map[string]any{"binaryData": map[string]any{"logo.png": "iVBORw0KGgo="}},
 			map[string]any{"metadata": map[string]any{"labels": map[string]any{"extra": "yes"}, "annotations": nil}},
 			map[string]any{})
+	}
+	more := map[string]any{"metadata": map[string]any{"labels": map[string]any{"extra": "yes"}, "annotations": map[string]any{"a": "b"}}}
+	if in["route"] != nil {
+		templates["httpRoute"] = Pick(s, more, map[string]any{"spec": map[string]any{"rules": []any{map[string]any{
+			"filters":  []any{map[string]any{"type": "ExtensionRef", "extensionRef": map[string]any{"group": "traefik.io", "kind": "Middleware", "name": "login"}}},
+			"timeouts": map[string]any{"request": "10s"},
+		}, map[string]any{
+			"matches": []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": "/old"}}},
+			"filters": []any{map[string]any{"type": "RequestRedirect", "requestRedirect": map[string]any{"path": map[string]any{"type": "ReplacePrefixMatch", "replacePrefixMatch": "/"}, "statusCode": float64(301)}}},
+		}}}})
+	}
+	if in["ingress"] != nil {
+		templates["ingress"] = Pick(s, more, map[string]any{"spec": map[string]any{"ingressClassName": "other"}})
+	}
+	if in["podDisruptionBudget"] != nil {
+		templates["podDisruptionBudget"] = Pick(s, more, map[string]any{"spec": map[string]any{"unhealthyPodEvictionPolicy": "IfHealthyBudget"}},
+			map[string]any{"spec": map[string]any{"maxUnavailable": nil, "minAvailable": float64(1)}})
 	}
 
 	return templates

@@ -4,6 +4,8 @@ package problem
 import (
 	"fmt"
 	"strings"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/text"
 )
 
 // A Problem is an error or a warning about a book.
@@ -84,10 +86,7 @@ const maxDisplay = 200
 
 // Display shortens a long name, and escapes characters that cannot be shown.
 func Display(name string) string {
-	if len(name) > maxDisplay {
-		name = strings.ToValidUTF8(name[:maxDisplay], "") + "…"
-	}
-	quoted := fmt.Sprintf("%q", name)
+	quoted := fmt.Sprintf("%q", text.Cut(name, maxDisplay))
 
 	return strings.ReplaceAll(strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`), `\\`, `\`)
 }

@@ -1,0 +1,49 @@
+package compose
+
+import (
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/files"
+	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
+	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
+)
+
+// TestKept checks the data of the ConfigMap that pods still serve.
+func TestKept(t *testing.T) {
+	const was = "configmap-0123456789abcdef"
+	v := viewtest.View()
+	o := request.Observed{ConfigMaps: map[string]*view.ConfigMap{was: viewtest.Decode[view.ConfigMap](t,
+		`{data: {a.md: text, added.md: "\u0085", more.md: "\uFFFE"}, binaryData: {a.png: AAE=}}`)}}
+	d := &Desired{ConfigMap: &files.ConfigMap{}, Text: "configmap-fedcba9876543210", Serving: []string{was}}
+
+	all := Kept(v, o, d)
+	if len(all) != 1 {
+		t.Fatalf("want one ConfigMap, got %d", len(all))
+	}
+	got := all[0].Object.(*files.ConfigMap)
+	if diff := gocmp.Diff(map[string]string{"a.md": "text"}, got.Data); diff != "" {
+		t.Errorf("Somebody else added the texts that the function never writes: data: -want, +got:\n%s", diff)
+	}
+	if diff := gocmp.Diff(map[string]string{"a.png": "AAE="}, got.BinaryData); diff != "" {
+		t.Errorf("binaryData: -want, +got:\n%s", diff)
+	}
+	if got.Name != "markdowns-sample.0123456789abcdef" || !ptr.Deref(got.Immutable, false) {
+		t.Errorf("want an immutable ConfigMap of the pods, got %q, immutable %v", got.Name, got.Immutable)
+	}
+	if len(o.ConfigMaps[was].Data) != 3 {
+		t.Error("kept() must not change the observed ConfigMap")
+	}
+
+	d.Serving = []string{d.Text}
+	if got := Kept(v, o, d); got != nil {
+		t.Errorf("The pods serve the desired ConfigMap: want none, got %v", got)
+	}
+	d.Serving = []string{"configmap-0000000000000000"}
+	if got := Kept(v, o, d); got != nil {
+		t.Errorf("The ConfigMap of the pods is gone: want none, got %v", got)
+	}
+}
