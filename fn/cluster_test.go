@@ -897,7 +897,8 @@ func setDefaults(key string, o object) {
 		}
 		for _, rule := range spec["rules"].([]any) {
 			setDefault(rule.(object), object{"matches": []any{object{"path": object{"type": "PathPrefix", "value": "/"}}}})
-			for _, ref := range rule.(object)["backendRefs"].([]any) {
+			backends, _ := rule.(object)["backendRefs"].([]any) // A redirect has none.
+			for _, ref := range backends {
 				setDefault(ref.(object), object{"group": "", "kind": "Service", "weight": 1.0})
 			}
 		}

@@ -126,11 +126,8 @@ func composeFiles(v view.View, o request.Observed, f *files.Files) (*Desired, fi
 	}
 	if r != nil {
 		r.Serve(rule(v, s.Spec.Ports))
-		out.Resources = append(out.Resources, ComposedResource{part{view.KeyRoute, r.APIVersion, r.Kind, r.Name}, r, true})
 	}
-	if i != nil {
-		out.Resources = append(out.Resources, ComposedResource{part{view.KeyIngress, i.APIVersion, i.Kind, i.Name}, i, true})
-	}
+	out.Resources = append(out.Resources, published(r, i)...)
 
 	return out, nil
 }

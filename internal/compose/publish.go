@@ -19,6 +19,18 @@ import (
 // Kubernetes ignore: a reader who does not type it finds the book, too.
 func prefix(v view.View) string { return cmp.Or(strings.TrimSuffix(v.Path(), "/"), "/") }
 
+// published returns the objects that publish a book, which can be nil.
+func published(r *gateway.HTTPRoute, i *networkingv1.Ingress) (list []ComposedResource) {
+	if r != nil {
+		list = append(list, ComposedResource{part{view.KeyRoute, r.APIVersion, r.Kind, r.Name}, r, true})
+	}
+	if i != nil {
+		list = append(list, ComposedResource{part{view.KeyIngress, i.APIVersion, i.Kind, i.Name}, i, true})
+	}
+
+	return list
+}
+
 // route returns the HTTPRoute of a view, or nil if the Input has none. Its rule is empty:
 // see gateway.HTTPRoute.Serve.
 func route(v view.View) *gateway.HTTPRoute {

@@ -34,7 +34,7 @@ func TestSent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]string{"a", "b"}, request.Required(req.View)); diff != "" {
+			if diff := cmp.Diff([]request.Requirement{{APIVersion: "v1", Kind: "ConfigMap", Name: "a"}, {APIVersion: "v1", Kind: "ConfigMap", Name: "b"}}, request.Required(req.View)); diff != "" {
 				t.Errorf("Each ConfigMap is required once: -want, +got:\n%s", diff)
 			}
 			got := map[string]bool{}
