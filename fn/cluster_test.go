@@ -63,6 +63,8 @@ type cluster struct {
 
 	// shared holds the ConfigMaps of the namespace that a spec can name, by name.
 	shared map[string]object
+	// repositories holds the OCIRepositories of the namespace, by name.
+	repositories map[string]object
 
 	// rejection is why the Gateway rejects the route. It is empty if the Gateway
 	// accepts the route.
@@ -303,33 +305,44 @@ func (c *cluster) request() *fnv1.RunFunctionRequest {
 	return req
 }
 
-// require adds the ConfigMaps that the spec names, as Crossplane does when it calls
+// require adds the resources that the spec names, as Crossplane does when it calls
 // the function again.
 func (c *cluster) require(req *fnv1.RunFunctionRequest) {
-	for _, name := range namedConfigMaps(req) {
+	for _, source := range namedSources(req) {
 		req.Meta.Capabilities = []fnv1.Capability{fnv1.Capability_CAPABILITY_CAPABILITIES, fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}
 		if req.RequiredResources == nil {
 			req.RequiredResources = map[string]*fnv1.Resources{}
 		}
-		req.RequiredResources["configmap/"+name] = &fnv1.Resources{}
-		if o, ok := c.shared[name]; ok {
-			cm := object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": name, "namespace": namespaceOf(c.xr, c.input)}}
-			mergeInto(cm, o)
-			req.RequiredResources["configmap/"+name].Items = []*fnv1.Resource{{Resource: toStruct(c.t, cm)}}
+		all := c.shared
+		if source.kind == "OCIRepository" {
+			all = c.repositories
+		}
+		req.RequiredResources[source.key()] = &fnv1.Resources{}
+		if o, ok := all[source.name]; ok {
+			r := object{"apiVersion": source.apiVersion, "kind": source.kind, "metadata": object{"name": source.name, "namespace": namespaceOf(c.xr, c.input)}}
+			mergeInto(r, o)
+			req.RequiredResources[source.key()].Items = []*fnv1.Resource{{Resource: toStruct(c.t, r)}}
 		}
 	}
 }
 
-// namedConfigMaps returns the names of the ConfigMaps in spec.markdownsFrom.
-func namedConfigMaps(req *fnv1.RunFunctionRequest) []string {
-	var names []string
+// A namedSource is a resource that spec.markdownsFrom names.
+type namedSource struct{ apiVersion, kind, name string }
+
+func (s namedSource) key() string { return strings.ToLower(s.kind) + "/" + s.name }
+
+// namedSources returns the resources that spec.markdownsFrom names.
+func namedSources(req *fnv1.RunFunctionRequest) []namedSource {
+	var all []namedSource
 	for _, from := range specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues() {
-		if name := from.GetStructValue().GetFields()["configMap"].GetStructValue().GetFields()["name"].GetStringValue(); name != "" {
-			names = append(names, name)
+		for _, s := range []struct{ field, apiVersion, kind string }{{"configMap", "v1", "ConfigMap"}, {"ociRepository", "source.toolkit.fluxcd.io/v1", "OCIRepository"}} {
+			if name := from.GetStructValue().GetFields()[s.field].GetStructValue().GetFields()["name"].GetStringValue(); name != "" {
+				all = append(all, namedSource{s.apiVersion, s.kind, name})
+			}
 		}
 	}
 
-	return names
+	return all
 }
 
 // reconcile calls the function and handles the response as Crossplane does.

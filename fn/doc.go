@@ -28,6 +28,8 @@
 // revision: see compose/content.go for immutable ConfigMaps, and compose/revision.go for
 // the one that changes in place.
 //
+// A book in an image can follow an OCIRepository of Flux: see view/repository.go.
+//
 // The function checks whether mdBook can build a book: package book reads it, once for
 // each change. See compose/complete.go for how later calls know that nothing has changed.
 //
@@ -48,7 +50,7 @@
 //     of their maps give equal responses. The request is not modified.
 //  3. Nothing is lost. The response holds every desired resource of the request, and
 //     either one fatal result or all of our own resources. The exception is a response
-//     that requires ConfigMaps which Crossplane has not sent yet: it has neither, and
+//     that requires resources which Crossplane has not sent yet: it has neither, and
 //     Crossplane drops it and calls again. Resources of other functions, readiness,
 //     connection details and context are unchanged. With immutable ConfigMaps, the response
 //     holds the desired one and those that pods can still serve, with their observed data.

@@ -186,7 +186,7 @@ func TestMarkdownsFrom(t *testing.T) {
 			}},
 			want: strings.Join([]string{
 				`Degraded InvalidSpec: spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image: an image has the whole book`,
-				`spec.markdownsFrom[0]: Required value: set configMap or image, and not both`,
+				`spec.markdownsFrom[0]: Required value: set exactly one of configMap, image and ociRepository`,
 				`spec.markdownsFrom[1].configMap.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
 				`spec.markdownsFrom[1].configMap.name: Not found: "A": create this ConfigMap in namespace docs, or remove it from the list`,
 				`spec.markdownsFrom[1].path: Invalid value: "../x": must not begin with ".."`,
@@ -292,7 +292,7 @@ func TestSent(t *testing.T) {
 		req    *fnv1.RunFunctionRequest
 		want   string
 	}{
-		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: upgrade Crossplane to v2.2 or later: this version does not send ConfigMaps to functions"},
+		{"An older Crossplane", old, "spec.markdownsFrom: Forbidden: upgrade Crossplane to v2.2 or later: this version does not send resources to functions"},
 		{"No ConfigMap", none, `spec.markdownsFrom[0].configMap.name: Not found: "guide": create this ConfigMap in namespace docs, or remove it from the list`},
 		{"The first call", first, waits},
 		// Crossplane sends this for a requirement of the Composition, until the function

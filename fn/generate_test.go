@@ -31,7 +31,7 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	}
 
 	c := newCluster(t, view, input)
-	c.shared = s.Shared()
+	c.shared, c.repositories = s.Shared(), map[string]object{"handbook": s.Repository()}
 	for _, key := range slices.Concat(ours, optional) {
 		if s.Maybe(4) {
 			continue
@@ -54,9 +54,9 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	return req
 }
 
-// requirements changes the ConfigMaps of a request. It removes them, as if Crossplane had
-// not sent them yet or they did not exist. Or it changes their files, or replaces them
-// with something else that the Composition requires under the same name.
+// requirements changes the required resources of a request. It removes them, as if Crossplane
+// had not sent them yet or they did not exist. Or it changes their files or status, or replaces
+// them with something else that the Composition requires under the same name.
 func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
 	for _, key := range slices.Sorted(maps.Keys(req.GetRequiredResources())) {
 		switch s.Below(13) {
@@ -68,9 +68,10 @@ func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
 			req.RequiredResources[key].Items[0].Resource.Fields["data"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{
 				sample.Pick(s, "SUMMARY.md", "page.md", "img", "more"): structpb.NewStringValue(s.Text()),
 			}})
+			delete(req.RequiredResources[key].Items[0].Resource.Fields, sample.Pick(s, "status", "spec"))
 		case 11:
 			req.RequiredResources[key].Items[0].Resource.Fields["metadata"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{
-				"namespace": structpb.NewStringValue("kube-system"), "name": structpb.NewStringValue(strings.TrimPrefix(key, "configmap/")),
+				"namespace": structpb.NewStringValue("kube-system"), "name": structpb.NewStringValue(key[strings.Index(key, "/")+1:]),
 			}})
 		case 12:
 			req.RequiredResources[key].Items[0].Resource.Fields["kind"] = structpb.NewStringValue("Secret")
@@ -121,7 +122,7 @@ func vary(s *sample.Source, view object) {
 // observe adds a composed resource to the cluster, in a random state.
 func (c *cluster) observe(s *sample.Source, key string) {
 	earlier := newCluster(c.t, c.xr, c.input)
-	earlier.shared = c.shared
+	earlier.shared, earlier.repositories = c.shared, c.repositories
 	if s.Maybe(3) {
 		child(earlier.xr, "spec")["markdowns"] = book("earlier")
 	}

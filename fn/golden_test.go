@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 // It tests law 5 across releases.
 func TestGoldenSettled(t *testing.T) {
 	all := goldenRequests(t)
-	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "static-from-available", "route-available", "path-available", "ingress-available", "nested-available", "generated-available", "incomplete-available", "from-available", "book-image-available"} {
+	for _, name := range []string{"available", "claim-available", "cluster-scoped-available", "input-available", "tutorial-available", "autoscaled", "immutable-available", "static-available", "static-from-available", "route-available", "path-available", "ingress-available", "nested-available", "generated-available", "incomplete-available", "from-available", "book-image-available", "oci-repository-available"} {
 		req, ok := all[name]
 		if !ok {
 			t.Fatalf("cannot find golden request %s", name)
@@ -260,6 +260,16 @@ func elsewhere(t *testing.T) map[string]*fnv1.RunFunctionRequest {
 	out["book-image-first"] = c.request()
 	c.settle()
 	out["book-image-available"] = c.request()
+	c.edit(func(spec object) { spec["markdownsFrom"] = []any{object{"ociRepository": object{"name": "handbook"}}} })
+	out["oci-repository-missing"] = c.request()
+	r := repository("latest@sha256:1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e", "True", "stored artifact")
+	child(r, "spec")["url"] = "oci://registry.example.com/books/guide"
+	c.repositories = map[string]object{"handbook": r}
+	out["oci-repository-first"] = c.request()
+	c.settle()
+	out["oci-repository-available"] = c.request()
+	child(r, "status")["conditions"] = []any{object{"type": "Ready", "status": "False", "reason": "VerificationError", "message": "failed to verify the signature using provider 'cosign': no matching signatures were found"}}
+	out["oci-repository-unsigned"] = c.request()
 
 	return out
 }

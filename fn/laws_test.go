@@ -114,7 +114,7 @@ func lawAccepted(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFuncti
 	reasons := map[string][]string{
 		"Available/STATUS_CONDITION_TRUE":  {report.ReasonAvailable, report.ReasonRollingOut, report.ReasonScaledToZero},
 		"Available/STATUS_CONDITION_FALSE": {report.ReasonCreating, report.ReasonUnavailable},
-		"Degraded/STATUS_CONDITION_TRUE":   {report.ReasonInvalidSpec, report.ReasonConfigMapNotFound, report.ReasonInvalidInput, report.ReasonPipelineConflict, report.ReasonResourceConflict, report.ReasonApplyFailed, report.ReasonMissing, report.ReasonPaused, report.ReasonReplicaFailure, report.ReasonProgressDeadlineExceeded, report.ReasonRouteNotAccepted},
+		"Degraded/STATUS_CONDITION_TRUE":   {report.ReasonInvalidSpec, report.ReasonConfigMapNotFound, report.ReasonOCIRepositoryNotReady, report.ReasonInvalidInput, report.ReasonPipelineConflict, report.ReasonResourceConflict, report.ReasonApplyFailed, report.ReasonMissing, report.ReasonPaused, report.ReasonReplicaFailure, report.ReasonProgressDeadlineExceeded, report.ReasonRouteNotAccepted},
 		"Degraded/STATUS_CONDITION_FALSE":  {report.ReasonAsExpected},
 
 		"BookComplete/STATUS_CONDITION_TRUE":  {report.ReasonComplete},
@@ -186,7 +186,7 @@ func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 		t.Errorf("law 3: %d results in addition to a fatal one", len(rsp.GetResults())-1)
 	}
 	degraded := rsp.GetConditions()[1]
-	if !slices.Contains([]string{report.ReasonInvalidSpec, report.ReasonConfigMapNotFound, report.ReasonInvalidInput, report.ReasonPipelineConflict, report.ReasonResourceConflict}, degraded.GetReason()) || degraded.GetReason() != rsp.GetResults()[0].GetReason() {
+	if !slices.Contains([]string{report.ReasonInvalidSpec, report.ReasonConfigMapNotFound, report.ReasonOCIRepositoryNotReady, report.ReasonInvalidInput, report.ReasonPipelineConflict, report.ReasonResourceConflict}, degraded.GetReason()) || degraded.GetReason() != rsp.GetResults()[0].GetReason() {
 		t.Errorf("law 3: fatal result %v with condition %v", rsp.GetResults()[0], degraded)
 	}
 	if !proto.Equal(req.GetDesired(), rsp.GetDesired()) {
@@ -197,25 +197,53 @@ func lawFatal(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionR
 	}
 }
 
-// waits returns whether a request lacks a ConfigMap that the spec names, or has
-// something else in its place. Crossplane sends the ConfigMap with the next call.
+// waits returns whether a request lacks a resource that the spec names, or has
+// something else in its place. Crossplane sends the resource with the next call.
 func waits(req *fnv1.RunFunctionRequest) bool {
-	return slices.ContainsFunc(namedConfigMaps(req), func(name string) bool {
-		resources, sent := req.GetRequiredResources()["configmap/"+name]
+	return slices.ContainsFunc(namedSources(req), func(s namedSource) bool {
+		resources, sent := req.GetRequiredResources()[s.key()]
 		items := slices.DeleteFunc(slices.Clone(resources.GetItems()), func(r *fnv1.Resource) bool { return proto.Size(r) == 0 })
 		namespace := namespaceOf(req.GetObserved().GetComposite().GetResource().AsMap(), req.GetInput().AsMap())
 
 		return !sent || len(items) > 0 && !slices.ContainsFunc(items, func(r *fnv1.Resource) bool {
-			return identityOf(r) == [3]string{"v1", "ConfigMap", name} &&
+			return identityOf(r) == [3]string{s.apiVersion, s.kind, s.name} &&
 				r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()["namespace"].GetStringValue() == namespace
 		})
 	})
 }
 
-// bookImage returns the image that holds the book, or an empty string.
+// bookImage returns the image that holds the book, or an empty string. While Flux has not
+// fetched the image of an OCIRepository, it is the one that the pods have.
 func bookImage(req *fnv1.RunFunctionRequest) string {
-	for _, from := range specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues() {
-		return from.GetStructValue().GetFields()["image"].GetStructValue().GetFields()["reference"].GetStringValue()
+	sources := specOf(req).GetFields()["markdownsFrom"].GetListValue().GetValues()
+	if len(sources) == 0 {
+		return ""
+	}
+	from := sources[0].GetStructValue().GetFields()
+	name := from["ociRepository"].GetStructValue().GetFields()["name"].GetStringValue()
+	if name == "" {
+		return from["image"].GetStructValue().GetFields()["reference"].GetStringValue()
+	}
+	for _, r := range req.GetRequiredResources()["ocirepository/"+name].GetItems() {
+		o := r.GetResource().AsMap()
+		revision, _ := child(child(o, "status"), "artifact")["revision"].(string)
+		url, _ := child(o, "spec")["url"].(string)
+		if revision != "" && metadata(o)["generation"] == child(o, "status")["observedGeneration"] {
+			return strings.TrimPrefix(url, "oci://") + "@sha256:" + revision[len(revision)-64:]
+		}
+	}
+
+	return imageOf(req.GetObserved().GetResources()["deployment"])
+}
+
+// imageOf returns the image that the pods of a Deployment mount as the book.
+func imageOf(deployment *fnv1.Resource) string {
+	pod := child(child(child(deployment.GetResource().AsMap(), "spec"), "template"), "spec")
+	volumes, _ := pod["volumes"].([]any)
+	for _, v := range volumes {
+		if reference, ok := child(v.(object), "image")["reference"].(string); ok && v.(object)["name"] == "markdowns" {
+			return reference
+		}
 	}
 
 	return ""
@@ -847,7 +875,7 @@ func isOurGroup(req *fnv1.RunFunctionRequest) bool {
 	return strings.HasPrefix(observedXR(req)["apiVersion"].GetStringValue(), "markdownview.fn.crossplane.io/")
 }
 
-// lawRequirements checks a part of law 8: every response requires the ConfigMaps that the
+// lawRequirements checks a part of law 8: every response requires the resources that the
 // spec names, in the namespace of the pods. It also requires the schema of an XR of another
 // group, unless the Input lists the status fields.
 func lawRequirements(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
@@ -860,13 +888,13 @@ func lawRequirements(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFu
 			"xr": {ApiVersion: observedXR(req)["apiVersion"].GetStringValue(), Kind: observedXR(req)["kind"].GetStringValue()},
 		}
 	}
-	for _, name := range namedConfigMaps(req) {
+	for _, s := range namedSources(req) {
 		if want.Resources == nil {
 			want.Resources = map[string]*fnv1.ResourceSelector{}
 		}
 		namespace := namespaceOf(req.GetObserved().GetComposite().GetResource().AsMap(), req.GetInput().AsMap())
-		want.Resources["configmap/"+name] = &fnv1.ResourceSelector{
-			ApiVersion: "v1", Kind: "ConfigMap", Namespace: &namespace, Match: &fnv1.ResourceSelector_MatchName{MatchName: name},
+		want.Resources[s.key()] = &fnv1.ResourceSelector{
+			ApiVersion: s.apiVersion, Kind: s.kind, Namespace: &namespace, Match: &fnv1.ResourceSelector_MatchName{MatchName: s.name},
 		}
 	}
 	if proto.Equal(want, &fnv1.Requirements{}) {

@@ -325,7 +325,7 @@ func live(t testing.TB, s *sample.Source) {
 	input["allowedImages"] = everyImage()
 	sample.Fit(view, input)
 	c := newCluster(t, view, input)
-	c.shared = s.Shared()
+	c.shared, c.repositories = s.Shared(), map[string]object{"handbook": s.Repository()}
 	// Large books have tests of their own: this test is about states.
 	c.write(s.Text())
 	for range 2 + s.Below(8) {
@@ -360,7 +360,7 @@ func everyImage() []any { return []any{"*/*", "*/*/*", "*/*/*/*"} }
 func (c *cluster) write(text string) {
 	c.edit(func(spec object) {
 		spec["markdowns"] = book(text)
-		if from, ok := spec["markdownsFrom"].([]any); ok && from[0].(object)["image"] != nil {
+		if from, ok := spec["markdownsFrom"].([]any); ok && from[0].(object)["configMap"] == nil {
 			delete(spec, "markdownsFrom")
 		}
 	})
@@ -368,7 +368,7 @@ func (c *cluster) write(text string) {
 
 // happen makes one random change.
 func (c *cluster) happen(s *sample.Source) {
-	switch s.Below(13) {
+	switch s.Below(14) {
 	case 10:
 		c.edit(func(spec object) {
 			delete(spec, "markdowns")
@@ -383,6 +383,9 @@ func (c *cluster) happen(s *sample.Source) {
 		})
 	case 12:
 		delete(c.shared, "guide")
+		delete(c.repositories, "handbook")
+	case 13:
+		c.repositories["handbook"] = s.Repository()
 	case 8:
 		c.drain()
 	case 9:

@@ -48,6 +48,30 @@ var exclusive = map[pair]struct{ spec, input, want string }{
 		spec: `{markdowns: {}, summary: Auto, markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,
 		want: "spec.summary: Forbidden: remove summary, and add SUMMARY.md to the image",
 	},
+	{"spec.binaries", "spec.markdownsFrom.ociRepository"}: {
+		spec: `{markdowns: {}, binaries: {logo.png: ""}, markdownsFrom: [{ociRepository: {name: handbook}}]}`,
+		want: "spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
+	},
+	{"spec.markdowns", "spec.markdownsFrom.ociRepository"}: {
+		spec: `{markdownsFrom: [{ociRepository: {name: handbook}}]}`,
+		want: "spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
+	},
+	{"spec.markdownsFrom.configMap", "spec.markdownsFrom.ociRepository"}: {
+		spec: `{markdowns: {}, markdownsFrom: [{configMap: {name: guide}, ociRepository: {name: handbook}}]}`,
+		want: "spec.markdownsFrom[0]: Required value: set exactly one of configMap, image and ociRepository",
+	},
+	{"spec.markdownsFrom.image", "spec.markdownsFrom.ociRepository"}: {
+		spec: `{markdowns: {}, markdownsFrom: [{image: {reference: registry.example.com/book}, ociRepository: {name: handbook}}]}`,
+		want: "spec.markdownsFrom[0]: Required value: set exactly one of configMap, image and ociRepository",
+	},
+	{"spec.markdownsFrom.ociRepository", "spec.markdownsFrom.path"}: {
+		spec: `{markdowns: {}, markdownsFrom: [{path: guide, ociRepository: {name: handbook}}]}`,
+		want: "spec.markdownsFrom[0].path: Forbidden: remove path",
+	},
+	{"spec.markdownsFrom.ociRepository", "spec.summary"}: {
+		spec: `{markdowns: {}, summary: Auto, markdownsFrom: [{ociRepository: {name: handbook}}]}`,
+		want: "spec.summary: Forbidden: remove summary",
+	},
 }
 
 // TestPairs checks the laws with every two settings that can be combined. This includes a part
@@ -69,7 +93,7 @@ func TestPairs(t *testing.T) {
 			continue
 		}
 		c := newCluster(t, view, input)
-		c.shared = s.Shared()
+		c.shared, c.repositories = s.Shared(), map[string]object{"handbook": s.Repository()}
 		if rsp := checkLaws(t, c.request()); isFatal(rsp) {
 			t.Errorf("law 4: sample %d is rejected: %v", seed, rsp.GetResults())
 		}

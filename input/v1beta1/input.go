@@ -40,8 +40,8 @@ type Input struct {
 	AllowedImages []string `json:"allowedImages,omitempty"`
 
 	// AllowedBookImages are patterns like allowedImages; an image of
-	// spec.markdownsFrom must match one of them. The pods pull it with their
-	// imagePullSecrets. If unset or empty, none is allowed.
+	// spec.markdownsFrom, or of its OCIRepository, must match one of them. The pods
+	// pull it with their imagePullSecrets. If unset or empty, none is allowed.
 	// +optional
 	AllowedBookImages []string `json:"allowedBookImages,omitempty"`
 

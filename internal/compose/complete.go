@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/distribution/reference"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -111,17 +110,9 @@ func incompleteHash(c report.Condition) string {
 // inImage returns the condition BookComplete of a book in an image.
 func inImage(image view.ImageSource) report.Condition {
 	message := fmt.Sprintf("The function does not read image %s, which holds the book", report.Line(image.Reference))
-	if !pinned(image.Reference) {
+	if !view.Pinned(image.Reference) {
 		message += ". A new image with the same tag is not rolled out: name a digest"
 	}
 
 	return report.Condition{Type: report.TypeBookComplete, Status: report.Unknown, Reason: report.ReasonNotChecked, Message: message}
-}
-
-// pinned returns whether an image reference has a digest.
-func pinned(image string) bool {
-	named, err := reference.ParseNormalizedNamed(image)
-	_, canonical := named.(reference.Canonical)
-
-	return err == nil && canonical
 }

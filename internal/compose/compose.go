@@ -27,7 +27,12 @@ func Compose(v view.View, o request.Observed) (*Desired, report.Problems) {
 	cm, errs := template.Merge(files.NewConfigMap(v), v.Input.Templates.ConfigMap, field.NewPath("input", "templates", "configMap"))
 	f := files.Of(v, cm)
 	if v.Spec.BookImage() != nil && len(cm.Data)+len(cm.BinaryData) > 0 {
-		return nil, report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(view.SourcePath(0).Child("image"),
+		at := view.SourcePath(0).Child("image")
+		if v.Spec.Repository() != nil {
+			at = view.SourcePath(0).Child("ociRepository")
+		}
+
+		return nil, report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(at,
 			"use markdowns or ConfigMaps: the Input's templates.configMap adds files to every book, and nothing can be added to an image")})
 	}
 	var checked *book.Problems
@@ -125,7 +130,7 @@ func composeFiles(v view.View, o request.Observed, f *files.Files) (*Desired, fi
 func TemplateProblems(v view.View) report.Problems {
 	t, at := v.Input.Templates, field.NewPath("input", "templates")
 	errs := template.CheckMerge(files.NewConfigMap(v), t.ConfigMap, at.Child("configMap"))
-	errs = append(errs, template.CheckMerge(deployment(v, request.Observed{}, corev1.Volume{Name: files.VolumeName}), t.Deployment, at.Child("deployment"))...)
+	errs = append(errs, template.CheckMerge(deployment(v, request.Observed{}, corev1.Volume{Name: view.VolumeName}), t.Deployment, at.Child("deployment"))...)
 
 	return report.ProblemsOf(report.ReasonInvalidInput, append(errs, template.CheckMerge(Service(v), t.Service, at.Child("service"))...))
 }

@@ -176,7 +176,7 @@ func container(v view.View, o request.Observed) corev1.Container {
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
 		VolumeMounts: []corev1.VolumeMount{
-			{Name: files.VolumeName, MountPath: bookDir + "/src", ReadOnly: true},
+			{Name: view.VolumeName, MountPath: bookDir + "/src", ReadOnly: true},
 			{Name: "output", MountPath: bookDir + "/book"},
 		},
 	}

@@ -10,11 +10,6 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
-const (
-	// VolumeName is the name of the volume with the book.
-	VolumeName = "markdowns"
-)
-
 // projectionOf mounts the files that were checked, each at its path. A new key changes
 // the pod template.
 func projectionOf(r view.SharedFiles) corev1.VolumeProjection {
@@ -69,7 +64,7 @@ func (f *Files) validateShared() field.ErrorList {
 
 // Volume returns the volume with the book. configMap is the name of our ConfigMap.
 func (f *Files) Volume(configMap string) corev1.Volume {
-	v := corev1.Volume{Name: VolumeName}
+	v := corev1.Volume{Name: view.VolumeName}
 	switch image := f.Spec.BookImage(); {
 	case image != nil:
 		v.Image = &corev1.ImageVolumeSource{Reference: view.Qualified(image.Reference), PullPolicy: image.PullPolicy}

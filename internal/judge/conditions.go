@@ -65,12 +65,31 @@ func degraded(v view.View, o request.Observed, d *compose.Desired) report.Condit
 			return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: reason, Message: message}
 		}
 	}
+	if why := behind(v); why != "" {
+		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonOCIRepositoryNotReady, Message: why}
+	}
 	if why := routeRejected(o.Route, o.Service); why != "" && v.Input.Route != nil {
 		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonRouteNotAccepted, Message: fmt.Sprintf("A Gateway rejected HTTPRoute %s: %s: run kubectl describe httproute -n %s %s",
 			v.ViewerName(), strings.TrimSuffix(why, "."), v.Namespace(), v.ViewerName())}
 	}
 
 	return report.Condition{Type: report.TypeDegraded, Status: report.False, Reason: report.ReasonAsExpected, Message: "No errors found"}
+}
+
+// behind returns why the book is not the one that its OCIRepository names now, or an empty
+// string. While Flux tries again, Ready is Unknown, and the last result stays.
+func behind(v view.View) string {
+	from := v.Spec.Repository()
+	switch {
+	case from == nil:
+		return ""
+	case from.Problem != "":
+		return fmt.Sprintf("The book stays at %s: %s", report.Line(from.Image.Reference), from.Problem)
+	case from.Pending && wasDegraded(v, report.ReasonOCIRepositoryNotReady):
+		return report.Line(v.Last.Condition(report.TypeDegraded).Message)
+	default:
+		return ""
+	}
 }
 
 // deploymentDegraded returns why the Deployment does not roll out the desired spec, or no reason if

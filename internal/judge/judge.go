@@ -20,10 +20,10 @@ const pendingTTL = 30 * time.Second
 // Results returns every severity and reason that a result can have.
 func Results() []report.Result {
 	var all []report.Result
-	for _, reason := range []string{report.ReasonPanic, report.ReasonResponseTooLarge, report.ReasonInvalidSpec, report.ReasonConfigMapNotFound, report.ReasonInvalidInput, report.ReasonPipelineConflict, report.ReasonResourceConflict} {
+	for _, reason := range []string{report.ReasonPanic, report.ReasonResponseTooLarge, report.ReasonInvalidSpec, report.ReasonConfigMapNotFound, report.ReasonOCIRepositoryNotReady, report.ReasonInvalidInput, report.ReasonPipelineConflict, report.ReasonResourceConflict} {
 		all = append(all, report.Result{Severity: SeverityFatal, Reason: reason})
 	}
-	for _, reason := range []string{report.ReasonApplyFailed, report.ReasonMissing, report.ReasonPaused, report.ReasonReplicaFailure, report.ReasonProgressDeadlineExceeded, report.ReasonRouteNotAccepted, report.ReasonIncomplete} {
+	for _, reason := range []string{report.ReasonApplyFailed, report.ReasonMissing, report.ReasonPaused, report.ReasonReplicaFailure, report.ReasonProgressDeadlineExceeded, report.ReasonOCIRepositoryNotReady, report.ReasonRouteNotAccepted, report.ReasonIncomplete} {
 		all = append(all, report.Result{Severity: SeverityWarning, Reason: reason})
 	}
 	for _, reason := range []string{report.ReasonAvailable, report.ReasonRollingOut, report.ReasonScaledToZero} {
@@ -112,14 +112,18 @@ func Invalid(v view.View, o request.Observed, p report.Problems) Verdict {
 	}
 }
 
-// Waiting returns the verdict for a view whose ConfigMaps Crossplane has not sent
-// yet. Crossplane calls the function again with them, and drops this response.
+// Waiting returns the verdict for a view whose ConfigMaps or OCIRepository Crossplane has not
+// sent yet. Crossplane calls the function again with them, and drops this response.
 func Waiting(v view.View, o request.Observed) Verdict {
 	complete, _ := compose.LastComplete(v.Last)
+	reason, what := report.ReasonConfigMapNotFound, "ConfigMaps"
+	if v.Spec.Repository() != nil {
+		reason, what = report.ReasonOCIRepositoryNotReady, "OCIRepository"
+	}
 
 	return Verdict{Conditions: []report.Condition{
 		available(v, o.Deployment, nil),
-		{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonConfigMapNotFound, Message: "Crossplane has not sent the ConfigMaps of spec.markdownsFrom yet"},
+		{Type: report.TypeDegraded, Status: report.True, Reason: reason, Message: "Crossplane has not sent the " + what + " of spec.markdownsFrom yet"},
 		complete,
 	}}
 }

@@ -48,6 +48,9 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonConfigMapNotFound (true): a ConfigMap of spec.markdownsFrom does not exist.
 	ReasonConfigMapNotFound = "ConfigMapNotFound"
+	// ReasonOCIRepositoryNotReady (true): the OCIRepository of spec.markdownsFrom does not
+	// exist, or Flux has not fetched or not verified its image. Pods keep the last one.
+	ReasonOCIRepositoryNotReady = "OCIRepositoryNotReady"
 	// ReasonInvalidInput (true): the Composition's Input has errors.
 	ReasonInvalidInput = "InvalidInput"
 	// ReasonPipelineConflict (true): another function of the pipeline desires

@@ -19,7 +19,7 @@ type Problems []Problem
 
 // reasonOrder lists the reasons of problems. If problems have several reasons, the
 // first of them is reported.
-var reasonOrder = [...]string{ReasonInvalidSpec, ReasonConfigMapNotFound, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict}
+var reasonOrder = [...]string{ReasonInvalidSpec, ReasonConfigMapNotFound, ReasonOCIRepositoryNotReady, ReasonInvalidInput, ReasonPipelineConflict, ReasonResourceConflict}
 
 // ProblemsOf returns errors as problems with a reason.
 func ProblemsOf(reason string, errs field.ErrorList) Problems {

@@ -93,7 +93,8 @@ type observedContainer struct {
 
 // An ObservedVolume is a volume of the observed pod template.
 type ObservedVolume struct {
-	Image *struct{} `json:"image"`
+	Name  string            `json:"name"`
+	Image *view.ImageSource `json:"image"`
 }
 
 // An ObservedService is an observed Service.
@@ -206,6 +207,21 @@ func (o *ObservedDeployment) ConfigMap() string {
 	}
 
 	return view.KeyConfigMap
+}
+
+// BookImage returns the image with a digest that holds the book of the pods, or an empty
+// string.
+func (o *ObservedDeployment) BookImage() string {
+	if o == nil {
+		return ""
+	}
+	for _, v := range o.Spec.Template.Spec.Volumes {
+		if v.Name == view.VolumeName && v.Image != nil && view.Pinned(v.Image.Reference) {
+			return v.Image.Reference
+		}
+	}
+
+	return ""
 }
 
 // An ObservedRoute is an observed HTTPRoute.

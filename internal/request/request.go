@@ -57,7 +57,8 @@ type Pipeline struct {
 	Resources []wire.Entry
 }
 
-// A DesiredResource identifies a composed resource that another function desires.
+// A DesiredResource identifies a resource that another function desires, or that Crossplane
+// has sent.
 type DesiredResource struct {
 	APIVersion string        `json:"apiVersion"`
 	Kind       string        `json:"kind"`

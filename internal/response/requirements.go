@@ -22,10 +22,10 @@ func writeSchema(w *objects.Writer, v view.View) {
 	})
 }
 
-// The function reads the ConfigMaps of spec.markdownsFrom as required resources, only
-// in the namespace of the pods. Crossplane reads them with its own permissions, so
-// another namespace would let users read ConfigMaps that they have no permission to
-// read.
+// The function reads the ConfigMaps and the OCIRepository of spec.markdownsFrom as required
+// resources, only in the namespace of the pods. Crossplane reads them with its own
+// permissions, so another namespace would let users read those that they have no permission
+// to read.
 //
 // Crossplane calls the function again with the resources that a response requires, and
 // sends them with the first call of later reconciles. Since v2.4 it also watches them:
@@ -36,14 +36,14 @@ const (
 	selectorNamespace     = 5
 )
 
-// writeRequired writes the requirements for the ConfigMaps.
+// writeRequired writes the requirements for these resources.
 func writeRequired(w *objects.Writer, v view.View) {
-	for _, name := range slices.Backward(request.Required(v)) {
-		w.Entry(requirementsResources, request.RequirementOf(name), func() {
+	for _, r := range slices.Backward(request.Required(v)) {
+		w.Entry(requirementsResources, r.Key(), func() {
 			w.Text(selectorNamespace, v.Namespace())
-			w.Text(selectorMatchName, name)
-			w.Text(selectorKind, "ConfigMap")
-			w.Text(selectorAPIVersion, "v1")
+			w.Text(selectorMatchName, r.Name)
+			w.Text(selectorKind, r.Kind)
+			w.Text(selectorAPIVersion, r.APIVersion)
 		})
 	}
 }

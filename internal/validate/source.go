@@ -19,7 +19,7 @@ import (
 // Pods of mdBook mount these ConfigMaps by reference, so the response does not contain
 // the content; the revision includes a hash of it. Pods of a web server read copies in
 // our ConfigMap: see files.withCopies. Pods mount an image as it is: the function cannot
-// read it.
+// read it. An OCIRepository of Flux names an image, whose digest Flux follows and verifies.
 
 // maxSources keeps a request below the 16 MiB that the function accepts, even if
 // every ConfigMap has 1 MiB of binaryData, which is larger as base64.
@@ -27,7 +27,7 @@ const maxSources = 8
 
 // Messages about spec.markdownsFrom, which the XRD has too.
 const (
-	MessageSource       = `set configMap or image, and not both`
+	MessageSource       = `set exactly one of configMap, image and ociRepository`
 	MessageImage        = `remove markdowns, binaries and the other entries, or the image: an image has the whole book`
 	MessageImagePath    = `remove path: an image has the whole book`
 	MessageImageSummary = `remove summary, and add SUMMARY.md to the image: the function cannot read an image`
@@ -45,23 +45,33 @@ func validateSources(v view.View) field.ErrorList {
 	}
 	var errs field.ErrorList
 	for i, from := range v.Spec.MarkdownsFrom {
-		switch at := at.Index(i); {
-		case (from.ConfigMap == nil) == (from.Image == nil):
-			errs = append(errs, field.Required(at, MessageSource))
-		case from.Image != nil:
-			errs = append(errs, validateBookImage(v, *from.Image, at.Child("image"))...)
-			if from.Path != "" {
-				errs = append(errs, field.Forbidden(at.Child("path"), MessageImagePath))
-			}
-		default:
-			errs = append(errs, validateConfigMapSource(from, at)...)
-		}
+		errs = append(errs, validateSource(v, from, at.Index(i))...)
 	}
 	if v.Spec.BookImage() != nil && (len(v.Spec.MarkdownsFrom) > 1 || len(v.Spec.Markdowns)+len(v.Spec.Binaries) > 0) {
 		errs = append(errs, field.Forbidden(at, MessageImage))
 	}
 	if v.Spec.BookImage() != nil && v.Spec.Summary == view.SummaryAuto {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), MessageImageSummary))
+	}
+
+	return errs
+}
+
+func validateSource(v view.View, from view.Source, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch {
+	case (from.ConfigMap == nil) == (from.BookImage() == nil), from.Image != nil && from.OCIRepository != nil:
+		errs = field.ErrorList{field.Required(at, MessageSource)}
+	case from.Image != nil:
+		errs = validateEnum(from.Image.PullPolicy, at.Child("image", "pullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+		errs = append(errs, validateBookImage(v, *from.Image, "an image", at.Child("image", "reference"))...)
+	case from.OCIRepository != nil:
+		errs = validateRepository(v, *from.OCIRepository, at.Child("ociRepository", "name"))
+	default:
+		errs = validateConfigMapSource(from, at)
+	}
+	if from.BookImage() != nil && from.Path != "" {
+		errs = append(errs, field.Forbidden(at.Child("path"), MessageImagePath))
 	}
 
 	return errs
@@ -79,34 +89,46 @@ func validateConfigMapSource(from view.Source, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateBookImage returns the errors of an image with a book. The Input must allow
-// it, because pods pull it with the imagePullSecrets of the Input.
-func validateBookImage(v view.View, image view.ImageSource, at *field.Path) field.ErrorList {
-	errs := validateEnum(image.PullPolicy, at.Child("pullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
-	if invalid := validateImage(image.Reference, at.Child("reference")); len(invalid) > 0 {
-		return append(errs, invalid...)
-	}
-	if !allowed(image.Reference, v.Input.AllowedBookImages) {
-		how := report.Choice("an image", v.Input.AllowedBookImages)
-		if len(v.Input.AllowedBookImages) == 0 {
-			how = "use markdowns or ConfigMaps: the Input's allowedBookImages allows no image"
-		}
-		errs = append(errs, field.Forbidden(at.Child("reference"), how))
+// validateRepository returns the errors of an OCIRepository, and of its image if it has one.
+func validateRepository(v view.View, from view.RepositorySource, at *field.Path) field.ErrorList {
+	errs := validateName(from.Name, true, at)
+	if len(errs) > 0 || from.Image.Reference == "" {
+		return errs
 	}
 
-	return errs
+	return validateBookImage(v, from.Image, "an OCIRepository with a URL", at)
 }
 
-// unusableSources returns a problem for each ConfigMap that does not exist, and one if
+// validateBookImage returns the errors of an image with a book, which what describes. The Input must allow
+// it, because pods pull it with the imagePullSecrets of the Input.
+func validateBookImage(v view.View, image view.ImageSource, what string, at *field.Path) field.ErrorList {
+	if errs := validateImage(image.Reference, at); len(errs) > 0 {
+		return errs
+	}
+	if allowed(image.Reference, v.Input.AllowedBookImages) {
+		return nil
+	}
+	how := report.Choice(what, v.Input.AllowedBookImages)
+	if len(v.Input.AllowedBookImages) == 0 {
+		how = "use markdowns or ConfigMaps: the Input's allowedBookImages allows no image"
+	}
+
+	return field.ErrorList{field.Forbidden(at, how)}
+}
+
+// unusableSources returns a problem for each source that cannot be used, and one if
 // the book has too many files. The files are then not checked.
 func unusableSources(req request.Request) report.Problems {
 	v := req.View
 	if len(request.Required(v)) > 0 && !req.Capable(request.CapabilityResources) {
 		return report.ProblemsOf(report.ReasonInvalidSpec, field.ErrorList{field.Forbidden(field.NewPath("spec", "markdownsFrom"),
-			"upgrade Crossplane to v2.2 or later: this version does not send ConfigMaps to functions")})
+			"upgrade Crossplane to v2.2 or later: this version does not send resources to functions")})
 	}
 	var p report.Problems
 	for i, from := range v.Spec.MarkdownsFrom {
+		if r := from.OCIRepository; r != nil && r.Image.Reference == "" && r.Problem != "" {
+			p = append(p, report.Problem{Reason: report.ReasonOCIRepositoryNotReady, Error: field.Invalid(view.SourcePath(i).Child("ociRepository", "name"), report.Short(r.Name), r.Problem)})
+		}
 		if from.ConfigMap == nil {
 			continue
 		}

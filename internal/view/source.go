@@ -11,15 +11,19 @@ import (
 const (
 	// TextImage stands for the resource key of a ConfigMap if an image holds the book.
 	TextImage = "image"
+	// VolumeName is the name of the volume with the book.
+	VolumeName = "markdowns"
 )
 
-// A Source is where files of a book come from: a ConfigMap or an image.
+// A Source is where files of a book come from: a ConfigMap, an image, or the image of an
+// OCIRepository.
 type Source struct {
 	ConfigMap *configMapSource `json:"configMap"`
 	// Path is the folder of the book for the files of the ConfigMap. Empty means the
 	// folder of SUMMARY.md.
-	Path  string       `json:"path"`
-	Image *ImageSource `json:"image"`
+	Path          string            `json:"path"`
+	Image         *ImageSource      `json:"image"`
+	OCIRepository *RepositorySource `json:"ociRepository"`
 }
 
 type configMapSource struct {
@@ -38,12 +42,21 @@ func SourcePath(i int) *field.Path { return field.NewPath("spec", "markdownsFrom
 // BookImage returns the image that holds the book, or nil.
 func (s Spec) BookImage() *ImageSource {
 	for _, from := range s.MarkdownsFrom {
-		if from.Image != nil {
-			return from.Image
+		if image := from.BookImage(); image != nil {
+			return image
 		}
 	}
 
 	return nil
+}
+
+// BookImage returns the image of a source, or nil.
+func (s Source) BookImage() *ImageSource {
+	if s.OCIRepository != nil && s.Image == nil {
+		return &s.OCIRepository.Image
+	}
+
+	return s.Image
 }
 
 // SharedFiles holds the files of a ConfigMap of spec.markdownsFrom.

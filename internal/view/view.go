@@ -82,8 +82,8 @@ type Spec struct {
 	Markdowns map[string]string `json:"markdowns"`
 	// Binaries maps the name of each other file to its content in base64.
 	Binaries map[string]string `json:"binaries"`
-	// MarkdownsFrom lists ConfigMaps with more files of the book, or the image that
-	// holds the whole book.
+	// MarkdownsFrom lists ConfigMaps with more files of the book, or the image or the
+	// OCIRepository that holds the whole book.
 	MarkdownsFrom []Source `json:"markdownsFrom"`
 	// Summary is Required or Auto. Empty means Required.
 	Summary string `json:"summary"`
@@ -111,6 +111,8 @@ type View struct {
 	// Sent holds the ConfigMaps of spec.markdownsFrom that Crossplane has sent, by
 	// name. A ConfigMap that does not exist is nil.
 	Sent map[string]*ConfigMap
+	// Repositories holds the OCIRepositories of spec.markdownsFrom, likewise.
+	Repositories map[string]*OCIRepository
 }
 
 // LogValues returns the keys and values that identify a view in a log.

@@ -331,6 +331,15 @@ func bookImage(fields map[string]any, more map[string]any) map[string]any {
 	return map[string]any{"markdownsFrom": []any{entry}}
 }
 
+// repository returns an entry that names an OCIRepository, with a path if there is one.
+func repository(name string, more ...string) map[string]any {
+	entry := configMap(name, more...)
+	entry["ociRepository"] = entry["configMap"]
+	delete(entry, "configMap")
+
+	return entry
+}
+
 // elsewhere returns the rejections of markdownsFrom.
 func elsewhere() map[string]rejection {
 	withText := bookImage(nil, nil)
@@ -339,21 +348,28 @@ func elsewhere() map[string]rejection {
 	automatic["summary"] = "Auto"
 
 	return map[string]rejection{
-		"Empty `markdownsFrom`":                                 {spec: with(map[string]any{"markdownsFrom": []any{}}), want: `spec.markdownsFrom: Invalid value: 0: spec.markdownsFrom in body should have at least 1 items`},
-		"More than 8 entries in `markdownsFrom`":                {spec: from(slices.Repeat([]map[string]any{configMap("a")}, 9)...), want: `spec.markdownsFrom: Too many: 9: must have at most 8 items`},
-		"An entry with neither `configMap` nor `image`":         {spec: from(map[string]any{"path": "a"}), want: `spec.markdownsFrom[0]: Invalid value: set configMap or image, and not both`},
-		"A `configMap` without a name":                          {spec: from(map[string]any{"configMap": map[string]any{}}), want: `spec.markdownsFrom[0].configMap.name: Required value`},
-		"A `configMap` with an invalid name":                    {spec: from(configMap("Guide")), want: `spec.markdownsFrom[0].configMap.name: Invalid value: "Guide": must be the name of a ConfigMap, such as "guide"`},
-		"A `configMap` with a name of more than 253 characters": {spec: from(configMap(strings.Repeat("a", 254))), want: `spec.markdownsFrom[0].configMap.name: Too long: may not be more than 253 bytes`},
-		"A `path` that is not a folder of the book":             {spec: from(configMap("guide", "../guide")), want: `spec.markdownsFrom[0].path: Invalid value: "../guide": must be a folder of the book, such as "guide/api"`},
-		"A `path` of more than 255 characters":                  {spec: from(configMap("guide", strings.Repeat("a", 256))), want: `spec.markdownsFrom[0].path: Too long: may not be more than 255 bytes`},
-		"An `image` with a `path`":                              {spec: bookImage(nil, map[string]any{"path": "a"}), want: `spec.markdownsFrom[0].path: Invalid value: remove path: an image has the whole book`},
-		"An `image` with other files":                           {spec: withText, want: `spec.markdownsFrom: Invalid value: remove markdowns, binaries and the other entries, or the image: an image has the whole book`},
-		"An `image` with `summary: Auto`":                       {spec: automatic, want: `spec.summary: Invalid value: remove summary, and add SUMMARY.md to the image: the function cannot read an image`},
-		"An `image` without a reference":                        {spec: map[string]any{"markdownsFrom": []any{map[string]any{"image": map[string]any{}}}}, want: `spec.markdownsFrom[0].image.reference: Required value`},
-		"A `reference` that is not a valid image reference":     {spec: bookImage(map[string]any{"reference": "Book"}, nil), want: `spec.markdownsFrom[0].image.reference: Invalid value: "Book": write an image reference such as registry/repository@sha256:…`},
-		"A `reference` of more than 512 characters":             {spec: bookImage(map[string]any{"reference": strings.Repeat("x", 513)}, nil), want: `spec.markdownsFrom[0].image.reference: Too long: may not be more than 512 bytes`},
-		"An unknown `pullPolicy`":                               {spec: bookImage(map[string]any{"pullPolicy": "Sometimes"}, nil), want: `spec.markdownsFrom[0].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`},
+		"Empty `markdownsFrom`":                                      {spec: with(map[string]any{"markdownsFrom": []any{}}), want: `spec.markdownsFrom: Invalid value: 0: spec.markdownsFrom in body should have at least 1 items`},
+		"More than 8 entries in `markdownsFrom`":                     {spec: from(slices.Repeat([]map[string]any{configMap("a")}, 9)...), want: `spec.markdownsFrom: Too many: 9: must have at most 8 items`},
+		"An entry without a source":                                  {spec: from(map[string]any{"path": "a"}), want: `spec.markdownsFrom[0]: Invalid value: set exactly one of configMap, image and ociRepository`},
+		"An entry with two sources":                                  {spec: bookImage(nil, repository("handbook")), want: `spec.markdownsFrom[0]: Invalid value: set exactly one of configMap, image and ociRepository`},
+		"A `configMap` without a name":                               {spec: from(map[string]any{"configMap": map[string]any{}}), want: `spec.markdownsFrom[0].configMap.name: Required value`},
+		"A `configMap` with an invalid name":                         {spec: from(configMap("Guide")), want: `spec.markdownsFrom[0].configMap.name: Invalid value: "Guide": must be the name of a ConfigMap, such as "guide"`},
+		"A `configMap` with a name of more than 253 characters":      {spec: from(configMap(strings.Repeat("a", 254))), want: `spec.markdownsFrom[0].configMap.name: Too long: may not be more than 253 bytes`},
+		"A `path` that is not a folder of the book":                  {spec: from(configMap("guide", "../guide")), want: `spec.markdownsFrom[0].path: Invalid value: "../guide": must be a folder of the book, such as "guide/api"`},
+		"A `path` of more than 255 characters":                       {spec: from(configMap("guide", strings.Repeat("a", 256))), want: `spec.markdownsFrom[0].path: Too long: may not be more than 255 bytes`},
+		"An `image` with a `path`":                                   {spec: bookImage(nil, map[string]any{"path": "a"}), want: `spec.markdownsFrom[0].path: Invalid value: remove path: an image has the whole book`},
+		"An `image` with other files":                                {spec: withText, want: `spec.markdownsFrom: Invalid value: remove markdowns, binaries and the other entries, or the image: an image has the whole book`},
+		"An `image` with `summary: Auto`":                            {spec: automatic, want: `spec.summary: Invalid value: remove summary, and add SUMMARY.md to the image: the function cannot read an image`},
+		"An `image` without a reference":                             {spec: map[string]any{"markdownsFrom": []any{map[string]any{"image": map[string]any{}}}}, want: `spec.markdownsFrom[0].image.reference: Required value`},
+		"A `reference` that is not a valid image reference":          {spec: bookImage(map[string]any{"reference": "Book"}, nil), want: `spec.markdownsFrom[0].image.reference: Invalid value: "Book": write an image reference such as registry/repository@sha256:…`},
+		"A `reference` of more than 512 characters":                  {spec: bookImage(map[string]any{"reference": strings.Repeat("x", 513)}, nil), want: `spec.markdownsFrom[0].image.reference: Too long: may not be more than 512 bytes`},
+		"An unknown `pullPolicy`":                                    {spec: bookImage(map[string]any{"pullPolicy": "Sometimes"}, nil), want: `spec.markdownsFrom[0].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`},
+		"An `ociRepository` with a `path`":                           {spec: map[string]any{"markdownsFrom": []any{repository("handbook", "a")}}, want: `spec.markdownsFrom[0].path: Invalid value: remove path: an image has the whole book`},
+		"An `ociRepository` with other files":                        {spec: from(repository("handbook")), want: `spec.markdownsFrom: Invalid value: remove markdowns, binaries and the other entries, or the image: an image has the whole book`},
+		"An `ociRepository` with `summary: Auto`":                    {spec: map[string]any{"summary": "Auto", "markdownsFrom": []any{repository("handbook")}}, want: `spec.summary: Invalid value: remove summary, and add SUMMARY.md to the image: the function cannot read an image`},
+		"An `ociRepository` without a name":                          {spec: map[string]any{"markdownsFrom": []any{map[string]any{"ociRepository": map[string]any{}}}}, want: `spec.markdownsFrom[0].ociRepository.name: Required value`},
+		"An `ociRepository` with an invalid name":                    {spec: map[string]any{"markdownsFrom": []any{repository("Handbook")}}, want: `spec.markdownsFrom[0].ociRepository.name: Invalid value: "Handbook": must be the name of an OCIRepository, such as "handbook"`},
+		"An `ociRepository` with a name of more than 253 characters": {spec: map[string]any{"markdownsFrom": []any{repository(strings.Repeat("a", 254))}}, want: `spec.markdownsFrom[0].ociRepository.name: Too long: may not be more than 253 bytes`},
 	}
 }
 
@@ -459,6 +475,7 @@ func TestAdmitted(t *testing.T) {
 		"DefaultImage":   {reason: "Templates of Helm may write an empty string for a default.", spec: with(map[string]any{"viewerImage": ""})},
 		"ConfigMaps":     {reason: "SUMMARY.md can be in a ConfigMap, without markdowns.", spec: map[string]any{"markdownsFrom": []any{configMap("a"), configMap("a.b-c", ""), configMap("a", "第一章/a..b")}}},
 		"AndConfigMaps":  {reason: "SUMMARY.md can be in a ConfigMap, with markdowns.", spec: map[string]any{"markdowns": map[string]string{"a.md": ""}, "markdownsFrom": []any{configMap("a")}}},
+		"OCIRepository":  {reason: "An OCIRepository names the image of the whole book.", spec: map[string]any{"markdownsFrom": []any{repository("hand.book", "")}}},
 		"BookImage":      {reason: "An image holds the whole book.", spec: bookImage(map[string]any{"pullPolicy": "Always"}, map[string]any{"path": ""})},
 		"Resources": {reason: "A limit can equal its request in another notation.", spec: with(map[string]any{"resources": map[string]any{
 			"requests": map[string]any{"cpu": "100m", "memory": "1Gi", "ephemeral-storage": 0},

@@ -54,7 +54,7 @@ func Fit(view, input map[string]any) {
 	spec := view["spec"].(map[string]any)
 	from, ok := spec["markdownsFrom"].([]any)
 	templates, has := input["templates"].(map[string]any)
-	if configMap, adds := templates["configMap"].(map[string]any); ok && has && adds && from[0].(map[string]any)["image"] != nil {
+	if configMap, adds := templates["configMap"].(map[string]any); ok && has && adds && from[0].(map[string]any)["configMap"] == nil {
 		delete(configMap, "data")
 		delete(configMap, "binaryData")
 	}

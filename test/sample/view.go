@@ -62,10 +62,10 @@ func (s *Source) Spec() map[string]any {
 	if s.Maybe(3) {
 		spec["host"] = Pick(s, "a.books.example.com", "books.example.com", "x-1.example")
 	}
-	switch s.Below(8) {
+	switch s.Below(9) {
 	case 5, 6:
 		spec["markdownsFrom"] = s.configMaps()
-	case 7:
+	case 7, 8:
 		delete(spec, "markdowns")
 		delete(spec, "binaries")
 		delete(spec, "summary")
@@ -103,8 +103,31 @@ func (s *Source) Shared() map[string]map[string]any {
 	return shared
 }
 
-// BookImage returns an entry of markdownsFrom for an image with a book.
+// Repository returns the OCIRepository handbook, without its identity. Flux has fetched its
+// image.
+func (s *Source) Repository() map[string]any {
+	generation := float64(1 + s.Below(3))
+	digest := "sha256:" + strings.Repeat(Pick(s, "1e", "2f"), 32)
+
+	return map[string]any{
+		"metadata": map[string]any{"generation": generation},
+		"spec":     map[string]any{"url": "oci://registry.example.com/team/book", "interval": "1m"},
+		"status": map[string]any{
+			"observedGeneration": generation,
+			"artifact":           map[string]any{"revision": Pick(s, "latest@"+digest, "v1.2.3@"+digest, digest), "digest": "sha256:" + strings.Repeat("00", 32)},
+			"conditions": []any{map[string]any{
+				"type": "Ready", "status": Pick(s, "True", "Unknown", "False"), "reason": "Succeeded", "message": Pick(s, "stored artifact", "", "cannot\nfetch it"),
+			}},
+		},
+	}
+}
+
+// BookImage returns an entry of markdownsFrom for an image with a book, or for the
+// OCIRepository of Repository.
 func (s *Source) BookImage() map[string]any {
+	if s.Maybe(2) {
+		return map[string]any{"ociRepository": map[string]any{"name": "handbook"}}
+	}
 	image := map[string]any{"reference": "registry.example.com/team/book" + Pick(s, ":v1", "", "@sha256:"+strings.Repeat("1e", 32))}
 	if s.Maybe(2) {
 		image["pullPolicy"] = Pick(s, "Always", "IfNotPresent", "Never")

@@ -56,6 +56,10 @@ func (c *cli) Run() error {
 			cm["metadata"] = map[string]any{"name": name, "namespace": c.Namespace}
 			req.RequiredResources["configmap/"+name] = &fnv1.Resources{Items: []*fnv1.Resource{{Resource: structOf(cm)}}}
 		}
+		repository := s.Repository()
+		repository["apiVersion"], repository["kind"] = "source.toolkit.fluxcd.io/v1", "OCIRepository"
+		repository["metadata"].(map[string]any)["name"], repository["metadata"].(map[string]any)["namespace"] = "handbook", c.Namespace
+		req.RequiredResources["ocirepository/handbook"] = &fnv1.Resources{Items: []*fnv1.Resource{{Resource: structOf(repository)}}}
 		rsp, err := f.RunFunction(context.Background(), req)
 		if err != nil {
 			return fmt.Errorf("cannot compose sample %d: %w", seed, err)
