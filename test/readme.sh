@@ -69,8 +69,8 @@ run docs/uninstall.md
 sleep 10
 [ -z "$(kubectl get functions,configurations,xrds,compositions -o name)" ]
 if [ "${NODE:-simulated}" != real ]; then
-	run docs/registry.md "s|registry.example.com/team|$registry/private|; s/USER/reader/; s/PASSWORD/of-books/" "s|^make push|& DIST=.run/own|"
-	[ "$(kubectl get functions -o name)" = function.pkg.crossplane.io/private-function-markdownview ]
+	run docs/registry.md "s|registry.example.com|$registry|" "s|^make push|& DIST=.run/own|"
+	[ "$(kubectl get functions -o name)" = function.pkg.crossplane.io/team-function-markdownview ]
 	without
 fi
 run docs/policy.md
