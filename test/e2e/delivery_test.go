@@ -64,7 +64,7 @@ func (k *kit) visits(name, at string) {
 	k.Helper()
 	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
 	k.must(err)
-	get := func(path, encoding, etag string) (*http.Response, string) {
+	get := func(path, encoding, etag string) (status int, header http.Header, body string) {
 		k.Helper()
 		req, err := http.NewRequestWithContext(k.Context(), http.MethodGet, "http://"+address+at+path, nil)
 		k.must(err)
@@ -72,24 +72,24 @@ func (k *kit) visits(name, at string) {
 		req.Header.Set("If-None-Match", etag)
 		rsp, err := http.DefaultClient.Do(req)
 		k.must(err)
-		body, err := io.ReadAll(rsp.Body)
+		b, err := io.ReadAll(rsp.Body)
 		k.must(errors.Join(err, rsp.Body.Close()))
 
-		return rsp, string(body)
+		return rsp.StatusCode, rsp.Header, string(b)
 	}
-	_, plain := get("print.html", "identity", "")
-	first, packed := get("print.html", "gzip", "")
+	_, _, plain := get("print.html", "identity", "")
+	_, first, packed := get("print.html", "gzip", "")
 	k.Logf("print.html of %s: %d bytes, %d compressed", name, len(plain), len(packed))
 	if len(packed) > len(plain)*4/10 {
 		k.Errorf("print.html of %s: want at most 40%% of %d bytes, got %d", name, len(plain), len(packed))
 	}
-	again, _ := get("print.html", "gzip", first.Header.Get("Etag"))
-	k.check(equal("status of a second visit", http.StatusNotModified, again.StatusCode))
-	unknown, page := get("a/b/absent.html", "identity", "")
-	k.check(equal("status of an unknown address", http.StatusNotFound, unknown.StatusCode))
+	again, _, _ := get("print.html", "gzip", first.Get("Etag"))
+	k.check(equal("status of a second visit", http.StatusNotModified, again))
+	status, unknown, page := get("a/b/absent.html", "identity", "")
+	k.check(equal("status of an unknown address", http.StatusNotFound, status))
 	k.check(contains(page, `<base href="`+at+`">`))
 	k.check(contains(page, "mdbook-sidebar-scrollbox"))
-	for _, h := range []http.Header{first.Header, unknown.Header} {
+	for _, h := range []http.Header{first, unknown} {
 		k.check(equal("headers", []string{"no-cache", "nosniff", "strict-origin-when-cross-origin", "nginx"},
 			[]string{h.Get("Cache-Control"), h.Get("X-Content-Type-Options"), h.Get("Referrer-Policy"), h.Get("Server")}))
 	}

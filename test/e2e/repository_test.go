@@ -49,16 +49,16 @@ func FromOCIRepository(k *kit) {
 
 	two := k.pushPage(repository, "Two")
 	k.sign(repository, two, key)
-	k.eventually("a rollout", func() error { return k.mounts(name, two) })
+	k.eventually("a rollout", func() error { return k.mounts(two) })
 	k.settle(name)
 	k.served(name, "Two")
 
 	three := k.pushPage(repository, "Three")
 	k.behind(name, "failed to verify the signature using provider 'cosign'")
-	k.check(k.mounts(name, two))
+	k.check(k.mounts(two))
 	k.served(name, "Two")
 	k.sign(repository, three, key)
-	k.eventually("a rollout", func() error { return k.mounts(name, three) })
+	k.eventually("a rollout", func() error { return k.mounts(three) })
 	k.settle(name)
 	k.served(name, "Three")
 
@@ -86,7 +86,7 @@ func FromOCIRepository(k *kit) {
 		})
 	}
 	k.behind(name, "does not exist")
-	k.check(k.mounts(name, three))
+	k.check(k.mounts(three))
 	k.served(name, "Three")
 }
 
@@ -183,10 +183,10 @@ func (k *kit) sign(repository string, digest v1.Hash, key *ecdsa.PrivateKey) {
 	k.must(k.PushImage(k.Context(), "registry.example.com/"+repository+":sha256-"+digest.Hex+".sig", img))
 }
 
-// mounts returns an error unless the pods of a MarkdownView mount an image.
-func (k *kit) mounts(name string, digest v1.Hash) error {
+// mounts returns an error unless the pods of the handbook mount an image.
+func (k *kit) mounts(digest v1.Hash) error {
 	d := &appsv1.Deployment{}
-	if err := k.get(d, "viewer-"+name); err != nil {
+	if err := k.get(d, "viewer-handbook"); err != nil {
 		return err
 	}
 	for _, v := range d.Spec.Template.Spec.Volumes {

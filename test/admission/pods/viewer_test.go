@@ -125,7 +125,7 @@ func TestProductionRole(t *testing.T) {
 		got[rule.APIGroups[0]+"/"+rule.Resources[0]] = rule.Verbs
 	}
 	verbs := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
-	want := map[string][]string{"policy/poddisruptionbudgets": verbs, "gateway.networking.k8s.io/httproutes": verbs, "networking.k8s.io/ingresses": verbs}
+	want := map[string][]string{"policy/poddisruptionbudgets": verbs, "gateway.networking.k8s.io/httproutes": verbs, "networking.k8s.io/ingresses": verbs, "source.toolkit.fluxcd.io/ocirepositories": verbs[:3]}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rules: -want, +got:\n%s", diff)
 	}
