@@ -81,7 +81,7 @@ type Input struct {
 	// +optional
 	Server *Server `json:"server,omitempty"`
 
-	// Theme maps names of files of mdBook's theme to their texts, for all books of the
+	// Theme has text files of mdBook's theme by name, for all books of the
 	// Composition, such as "head.hbs" (added to the head of each page), "header.hbs"
 	// (above the menu bar), "css/variables.css" (colors) and "favicon.svg". A file
 	// replaces that of mdBook, so a file that is not empty by default may need changes
@@ -128,7 +128,7 @@ type Input struct {
 	// of the route or ingress, must match one of them. "*" matches any text without
 	// ".", and {name} and {namespace} are those of the MarkdownView:
 	// "*.{namespace}.example.com" protects the hosts of other namespaces. Within a
-	// namespace, two MarkdownViews can set the same host, or one the host that the
+	// namespace, two MarkdownViews can set the same host, or one can set the host that the
 	// other has by default. The Gateway or the Ingress controller decides which of
 	// them it serves. A conflict that a Gateway reports is in the condition Degraded.
 	// If unset or empty, no spec.host is allowed.
@@ -248,7 +248,7 @@ type Service struct {
 // node drain. Set at most one of its fields.
 type PodDisruptionBudget struct {
 	// MaxUnavailable is how many pods may be unavailable: a number or a percentage.
-	// Defaults to 1 if minAvailable is absent.
+	// Defaults to 1 if minAvailable is unset.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:Pattern=`^0*(100|[0-9]{1,2})%$`

@@ -229,11 +229,11 @@ func rejections() map[string]rejection {
 			spec: settings(map[string]any{"preferredDarkTheme": "dark"}),
 			want: `spec.book.preferredDarkTheme: Unsupported value: "dark": supported values: "light", "rust", "coal", "navy", "ayu"`,
 		},
-		"A redirect of what is no page": {
+		"A redirect of something other than a page": {
 			spec: redirects("/../old", "/new.html"),
 			want: `spec.book.redirects: Invalid value: spec.book.redirects must map paths of pages, without ?, # and %: write one such as "/guide/old.html"`,
 		},
-		"A redirect to what is neither a page nor a URL": {
+		"A redirect to neither a page nor a URL": {
 			spec: redirects("/old.html", "javascript:alert(1)"),
 			want: `spec.book.redirects[/old.html]: Invalid value: "javascript:alert(1)": must be a page or URL: write "/guide/new.html", "new.html#part" or "https://example.com/new", without spaces, quotes, <, >, & and =`,
 		},
@@ -249,7 +249,7 @@ func rejections() map[string]rejection {
 			spec: settings(map[string]any{"redirects": moved(80, strings.Repeat("x", 500))}),
 			want: `spec.book.redirects: Invalid value: spec.book.redirects holds more than 32 KiB (32768 bytes): remove the oldest`,
 		},
-		"A `repositoryUrl` that is no https URL": {
+		"A `repositoryUrl` that is not an https URL": {
 			spec: settings(map[string]any{"repositoryUrl": "git@example.com:team/docs"}),
 			want: `spec.book.repositoryUrl: Invalid value: "git@example.com:team/docs": must be an https URL, such as "https://github.com/team/docs"`,
 		},
@@ -257,7 +257,7 @@ func rejections() map[string]rejection {
 			spec: settings(map[string]any{"repositoryUrl": "https://example.com/" + strings.Repeat("x", 1024)}),
 			want: `spec.book.repositoryUrl: Too long: may not be more than 1024 bytes`,
 		},
-		"An `editUrlTemplate` that is no https URL with `{path}`": {
+		"An `editUrlTemplate` that is not an https URL with `{path}`": {
 			spec: settings(map[string]any{"editUrlTemplate": "https://example.com/edit/"}),
 			want: `spec.book.editUrlTemplate: Invalid value: "https://example.com/edit/": must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`,
 		},
