@@ -31,7 +31,7 @@ PROGRAMS := $(addprefix $(DIST)/markdownview-,linux-amd64 linux-arm64 darwin-arm
 # which needs Linux, root and apt. Elsewhere pods are simulated.
 NODE ?= $(shell unshare --net --mount --pid --fork true 2>/dev/null && command -v apt-get >/dev/null && echo real || echo simulated)
 export NODE
-# Another version of Crossplane than that of test/tools/crossplane, such as v2.3.4.
+# A version of Crossplane other than that of test/tools/crossplane, such as v2.3.4.
 export CROSSPLANE_VERSION
 CORE := $(BIN)/crossplane-core$(CROSSPLANE_VERSION:%=-%)
 NODE_PARTS := containerd containerd-shim-runc-v2 coredns kubelet kube-proxy kube-scheduler debian mdbook-trixie
