@@ -108,6 +108,7 @@ func inFull(name string) string {
 	return "docker.io/" + name
 }
 
+// Validate returns an error for what is not a reference of an image.
 func Validate(image string, at *field.Path) field.ErrorList {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
 		return field.ErrorList{field.Invalid(at, report.Short(image), "write an image reference such as docker.io/peaceiris/mdbook:v0.5.0")}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/distribution/reference"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 )
