@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crossplane-contrib/function-markdownview/book/filename"
 	"github.com/crossplane-contrib/function-markdownview/book/internal/markdown"
 )
 
@@ -39,13 +40,13 @@ func listable(files Files) []string {
 		}
 	}
 	for _, name := range files.Binaries {
-		if ValidatePath(name) == nil {
+		if filename.Validate(name) == nil {
 			used[name] = true
 			folders(name)
 		}
 	}
 	for name := range files.Markdowns {
-		if ValidatePath(name) != nil {
+		if filename.Validate(name) != nil {
 			continue
 		}
 		folders(name)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/crossplane-contrib/function-markdownview/book/filename"
 )
 
 // FuzzSummary generates SUMMARY.md for random files: it lists all files that can be
@@ -17,7 +19,7 @@ func FuzzSummary(f *testing.F) {
 	f.Fuzz(func(t *testing.T, names, text string) {
 		files := Files{Markdowns: map[string]string{}}
 		for _, name := range strings.Split(names, "\n") {
-			if ValidatePath(name) == nil && name != summaryName {
+			if filename.Validate(name) == nil && name != summaryName {
 				files.Markdowns[name] = text
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crossplane-contrib/function-markdownview/book/filename"
+	"github.com/crossplane-contrib/function-markdownview/book/internal/frontmatter"
 	"github.com/crossplane-contrib/function-markdownview/book/internal/markdown"
 	"github.com/crossplane-contrib/function-markdownview/book/internal/problem"
 	"github.com/crossplane-contrib/function-markdownview/book/internal/summary"
@@ -18,7 +20,7 @@ const maxDefinitions = 1000
 
 // maxTarget is the length in bytes of the longest target that is checked. With a fragment, it
 // can be longer than a path.
-const maxTarget = 4 * maxPath
+const maxTarget = 4 * filename.MaxLength
 
 // A linkChecker finds links, images and includes of chapters that lead nowhere.
 type linkChecker struct {
@@ -45,7 +47,7 @@ func warnChapters(x *index, out *output, chapters []summary.Chapter, lost map[st
 		l.work += 4 * len(text)
 	}
 	for _, c := range chapters {
-		if n, _ := markdown.FrontMatter(strings.TrimPrefix(x.Markdowns[c.Name], "\ufeff")); n > 0 {
+		if n, _ := frontmatter.Read(strings.TrimPrefix(x.Markdowns[c.Name], "\ufeff")); n > 0 {
 			r.warnings.Addf(c.Name, 1, "mdBook shows the front matter on the page: remove lines 1 to %d", n)
 		}
 		l.warnIncludes(c.Name)

@@ -28,7 +28,7 @@
 // revision: see compose/content.go for immutable ConfigMaps, and compose/revision.go for
 // the one that changes in place.
 //
-// A book in an image can follow an OCIRepository of Flux: see view/repository.go.
+// A book in an image can follow an OCIRepository of Flux: see view/source.go.
 //
 // The function checks whether mdBook can build a book: package book reads it, once for
 // each change. See compose/complete.go for how later calls know that nothing has changed.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/book"
+	"github.com/crossplane-contrib/function-markdownview/book/filename"
 	"github.com/crossplane-contrib/function-markdownview/fn"
 	reports "github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
@@ -328,7 +329,7 @@ func TestSameAsFunctionCases(t *testing.T) {
 				files["SUMMARY.md"] = *c.Summary
 			}
 			for name := range files {
-				if book.ValidatePath(name) != nil {
+				if filename.Validate(name) != nil {
 					return // A folder cannot have this name.
 				}
 			}

@@ -147,7 +147,7 @@ func startSeconds(v view.View) int32 {
 }
 
 func container(v view.View, o request.Observed) corev1.Container {
-	requests, limits := containerResources(v)
+	requests, limits := v.Resources()
 	tcp := corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString(view.PortName)}}
 	get := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: intstr.FromString(view.PortName)}}
 

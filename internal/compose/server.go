@@ -76,7 +76,7 @@ func serverPort(s v1beta1.Server) int32 { return cmp.Or(s.Port, web.Port) }
 // server returns the container of the web server, which replaces that of mdBook.
 func server(v view.View, mdbook corev1.Container) corev1.Container {
 	s := v.Input.Server
-	requests, limits := layered(ptr.Deref(s.Resources, v1beta1.Resources{}), serverResources())
+	requests, limits := view.Layered(ptr.Deref(s.Resources, v1beta1.Resources{}), serverResources())
 
 	// The probes are those of mdBook, because both serve the same pages.
 	c := corev1.Container{

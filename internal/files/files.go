@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/book"
+	"github.com/crossplane-contrib/function-markdownview/book/filename"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
@@ -71,13 +72,13 @@ func Of(v view.View, extra *corev1.ConfigMap) *Files {
 	}
 	nested := false
 	for name, text := range s.Markdowns {
-		key := book.Key(name)
+		key := filename.Key(name)
 		f.addText(key, text)
 		f.Keys[key] = true
 		nested = nested || key != name
 	}
 	for name, text := range s.Binaries {
-		key := book.Key(name)
+		key := filename.Key(name)
 		f.BinaryData[key] = canonical(text)
 		f.Keys[key] = true
 		nested = nested || key != name
@@ -107,10 +108,10 @@ func (f *Files) allItems() []corev1.KeyToPath {
 	items := make([]corev1.KeyToPath, 0, len(f.Data)+len(f.BinaryData))
 	add := func(name, key string) { items = append(items, corev1.KeyToPath{Key: key, Path: name}) }
 	for name := range f.Spec.Markdowns {
-		add(name, book.Key(name))
+		add(name, filename.Key(name))
 	}
 	for name := range f.Spec.Binaries {
-		add(name, book.Key(name))
+		add(name, filename.Key(name))
 	}
 	if f.GeneratesSummary() {
 		add(view.SummaryName, view.SummaryName)
@@ -124,7 +125,7 @@ func (f *Files) allItems() []corev1.KeyToPath {
 	for _, s := range f.shared {
 		for _, key := range s.Keys() {
 			if f.copied {
-				add(s.File(key), book.Key(s.File(key)))
+				add(s.File(key), filename.Key(s.File(key)))
 			}
 		}
 	}
@@ -154,7 +155,7 @@ func (f *Files) WithCopies() *Files {
 	nested := len(f.Items) > 0
 	for _, s := range f.shared {
 		for _, key := range s.Keys() {
-			name := book.Key(s.File(key))
+			name := filename.Key(s.File(key))
 			_, text := c.Data[name]
 			_, binary := c.BinaryData[name]
 			if text || binary {

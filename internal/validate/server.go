@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
+	"github.com/crossplane-contrib/function-markdownview/internal/imageref"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
@@ -23,7 +24,7 @@ func validateServer(in v1beta1.Input, at *field.Path) field.ErrorList {
 		errs = append(errs, field.Forbidden(at, "listenAddress has no effect on a web server: remove it, or set the address in the configuration of the web server"))
 	}
 	if s.Image != "" {
-		errs = append(errs, validateImage(s.Image, at.Child("image"))...)
+		errs = append(errs, imageref.Validate(s.Image, at.Child("image"))...)
 	}
 	if s.Port != 0 {
 		for _, detail := range validation.IsValidPortNum(int(s.Port)) {

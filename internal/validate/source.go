@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/crossplane-contrib/function-markdownview/book"
+	"github.com/crossplane-contrib/function-markdownview/book/filename"
+	"github.com/crossplane-contrib/function-markdownview/internal/imageref"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
@@ -82,7 +83,7 @@ func validateConfigMapSource(from view.Source, at *field.Path) field.ErrorList {
 	for _, detail := range validation.IsDNS1123Subdomain(from.ConfigMap.Name) {
 		errs = append(errs, field.Invalid(at.Child("configMap", "name"), report.Short(from.ConfigMap.Name), detail))
 	}
-	if err := book.ValidatePath(from.Path); from.Path != "" && err != nil {
+	if err := filename.Validate(from.Path); from.Path != "" && err != nil {
 		errs = append(errs, field.Invalid(at.Child("path"), report.Short(from.Path), err.Error()))
 	}
 
@@ -102,10 +103,10 @@ func validateRepository(v view.View, from view.RepositorySource, at *field.Path)
 // validateBookImage returns the errors of an image with a book, which what describes. The Input must allow
 // it, because pods pull it with the imagePullSecrets of the Input.
 func validateBookImage(v view.View, image view.ImageSource, what string, at *field.Path) field.ErrorList {
-	if errs := validateImage(image.Reference, at); len(errs) > 0 {
+	if errs := imageref.Validate(image.Reference, at); len(errs) > 0 {
 		return errs
 	}
-	if allowed(image.Reference, v.Input.AllowedBookImages) {
+	if imageref.Allowed(image.Reference, v.Input.AllowedBookImages) {
 		return nil
 	}
 	how := report.Choice(what, v.Input.AllowedBookImages)

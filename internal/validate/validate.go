@@ -14,6 +14,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/book"
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
+	"github.com/crossplane-contrib/function-markdownview/internal/imageref"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
@@ -61,10 +62,10 @@ func validateViewerImage(v view.View) field.ErrorList {
 	if image == "" {
 		return nil
 	}
-	if errs := validateImage(image, at); len(errs) > 0 {
+	if errs := imageref.Validate(image, at); len(errs) > 0 {
 		return errs
 	}
-	if patterns == nil || allowed(image, patterns) {
+	if patterns == nil || imageref.Allowed(image, patterns) {
 		return nil
 	}
 
@@ -103,13 +104,13 @@ func validateInput(v view.View, at *field.Path) field.ErrorList {
 	errs = append(errs, validateEnum(in.Kind, at.Child("kind"), "Input")...)
 	errs = append(errs, validateEnum(in.ListenAddress, at.Child("listenAddress"), view.ListenIPv4, view.ListenBoth)...)
 	if in.ViewerImage != "" {
-		errs = append(errs, validateImage(in.ViewerImage, at.Child("viewerImage"))...)
+		errs = append(errs, imageref.Validate(in.ViewerImage, at.Child("viewerImage"))...)
 	}
 	for i, p := range in.AllowedImages {
-		errs = append(errs, Pattern(p, at.Child("allowedImages").Index(i))...)
+		errs = append(errs, imageref.ValidatePattern(p, at.Child("allowedImages").Index(i))...)
 	}
 	for i, p := range in.AllowedBookImages {
-		errs = append(errs, Pattern(p, at.Child("allowedBookImages").Index(i))...)
+		errs = append(errs, imageref.ValidatePattern(p, at.Child("allowedBookImages").Index(i))...)
 	}
 	if in.Resources != nil {
 		errs = append(errs, validateResources(*in.Resources, at.Child("resources"))...)

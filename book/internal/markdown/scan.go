@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/frontmatter"
 )
 
 // A Reference is a place in a chapter that refers to a file, or a heading.
@@ -30,18 +32,12 @@ const (
 )
 
 const (
-	// maxItems is how many lists can be open.
-	maxItems = 32
-	// maxRun is the length of the longest run of backticks that can open a code span.
-	maxRun = 32
-	// maxBrackets is how many brackets can be open.
-	maxBrackets = 32
-	// maxRule is the length in bytes of the longest thematic break.
-	maxRule = 1024
-	// maxLabel is the length in bytes of the longest label.
-	maxLabel = 1024
-	// maxParentheses is how many parentheses can be open in a target.
-	maxParentheses = 3
+	maxItems       = 32   // Open lists.
+	maxRun         = 32   // Backticks that can open a code span.
+	maxBrackets    = 32   // Open brackets.
+	maxRule        = 1024 // Bytes of a thematic break.
+	maxLabel       = 1024 // Bytes of a label.
+	maxParentheses = 3    // Open parentheses in a target.
 )
 
 // Scan returns the references of a chapter, in one pass. It is not a parser: it yields
@@ -55,7 +51,7 @@ func Scan(text string) iter.Seq[Reference] {
 		}
 		s := &scanner{text: text, yield: yield, from: -1, fresh: true, lookahead: lookahead(text)}
 		at := 0
-		for n, _ := FrontMatter(text); n > 0; n-- {
+		for n, _ := frontmatter.Read(text); n > 0; n-- {
 			at = s.end(at) + 1
 		}
 		for at < len(text) && !s.done {

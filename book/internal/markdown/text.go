@@ -38,40 +38,7 @@ func Unescape(raw string) string {
 	return out.String()
 }
 
-// MaxFrontMatter is how many bytes are searched for the end of front matter.
-const MaxFrontMatter = 4096
-
-// FrontMatter returns the number of lines of the front matter at the start of a text, and
-// its title. It returns 0 if there is none. mdBook does not support front matter.
-func FrontMatter(text string) (lines int, title string) {
-	if !strings.HasPrefix(text, "---") {
-		return 0, ""
-	}
-	keys := false
-	for line := range strings.Lines(text[:min(len(text), MaxFrontMatter)]) {
-		lines++
-		trimmed := strings.TrimSpace(line)
-		key, value, found := strings.Cut(trimmed, ":")
-		switch {
-		case lines == 1 && trimmed != "---":
-			return 0, ""
-		case lines > 1 && keys && (trimmed == "---" || trimmed == "..."):
-			return lines, title
-		case lines == 1, trimmed == "", trimmed[0] == '#', trimmed[0] == '-', line[0] == ' ', line[0] == '\t':
-		case !found || strings.ContainsAny(key, " []()*`"):
-			return 0, ""
-		default:
-			keys = true
-			if key == "title" {
-				title = strings.Trim(strings.TrimSpace(value), `"'`)
-			}
-		}
-	}
-
-	return 0, ""
-}
-
-// Marker returns the width of the list Marker at the start of a text, or 0.
+// Marker returns the width of the list marker at the start of a text, or 0.
 func Marker(text string) int {
 	digits := 0
 	for digits < len(text) && digits < 10 && '0' <= text[digits] && text[digits] <= '9' {

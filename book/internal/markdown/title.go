@@ -4,15 +4,14 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/crossplane-contrib/function-markdownview/book/internal/frontmatter"
 )
 
 const (
-	// maxHead is how many bytes of a file are searched for its title.
-	maxHead = 4096
-	// maxHeading is how many bytes of a heading are read.
-	maxHeading = 512
-	// maxTitle is how many characters of a heading are shown in the menu.
-	maxTitle = 120
+	maxHead    = 4096 // Bytes of a file that are searched for its title.
+	maxHeading = 512  // Bytes of a heading that are read.
+	maxTitle   = 120  // Characters of a heading that the menu shows.
 )
 
 // attributes matches the attributes that mdBook reads at the end of a heading.
@@ -26,7 +25,7 @@ func Title(markdown string) string {
 		markdown = markdown[:strings.LastIndexByte(markdown, '\n')+1]
 	}
 	markdown = strings.TrimPrefix(markdown, "\ufeff")
-	if _, title := FrontMatter(markdown); title != "" {
+	if _, title := frontmatter.Read(markdown); title != "" {
 		return shorten(title)
 	}
 	for r := range Scan(markdown) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 
+	"github.com/crossplane-contrib/function-markdownview/book/internal/frontmatter"
 	"github.com/crossplane-contrib/function-markdownview/book/internal/markdown"
 	"github.com/crossplane-contrib/function-markdownview/book/internal/problem"
 )
@@ -87,7 +88,7 @@ func newEvent(n ast.Node, source []byte) event {
 // probably intended it as a chapter or a heading: links in indented code, and headings of
 // another level than 1.
 func ignored(source []byte, list []event) (code, headings []problem.Problem) {
-	if n, _ := markdown.FrontMatter(string(source[:min(len(source), markdown.MaxFrontMatter)])); n > 0 {
+	if n, _ := frontmatter.Read(string(source[:min(len(source), frontmatter.Max)])); n > 0 {
 		headings = append(headings, problem.Problem{
 			File: Name, Line: 1,
 			Message: fmt.Sprintf("mdBook does not support front matter: remove lines 1 to %d", n),

@@ -13,7 +13,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/crossplane-contrib/function-markdownview/book"
+	"github.com/crossplane-contrib/function-markdownview/book/filename"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
@@ -166,7 +166,7 @@ func (p *packer) pack(limit int) ([]map[string]any, error) {
 func (p *packer) groups() []part {
 	byFolder := map[string]part{}
 	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
-		if base := path.Base(name); name == view.SummaryName || book.Key(base) != base {
+		if base := path.Base(name); name == view.SummaryName || filename.Key(base) != base {
 			continue
 		}
 		g := byFolder[path.Dir(name)]

@@ -1,11 +1,11 @@
-package book
+package filename
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestValidatePath(t *testing.T) {
+func TestValidate(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		name   string
@@ -41,7 +41,7 @@ func TestValidatePath(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := ValidatePath(tc.name); err != nil {
+			if err := Validate(tc.name); err != nil {
 				got = err.Error()
 			}
 			if got != tc.want {
@@ -72,55 +72,13 @@ func TestKey(t *testing.T) {
 	}
 }
 
-func TestCheckNames(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		names  []string
-		want   string
-	}{
-		"Invalid": {
-			reason: "An invalid name is an error.",
-			names:  []string{"a.md", "/b.md"},
-			want:   `file name "/b.md" must be relative: remove the leading "/"`,
-		},
-		"Folder": {
-			reason: "A volume cannot have a file and a folder with the same name.",
-			names:  []string{"a.md", "x", "x/y/z.txt"},
-			want:   `file "x" is also the folder of "x/y/z.txt": rename one`,
-		},
-		"Key": {
-			reason: "A file whose name is the key of another file would replace it.",
-			names:  []string{"a.md", "guide/intro.txt", Key("guide/intro.txt")},
-			want:   `files "guide/intro.txt" and "` + Key("guide/intro.txt") + `" have the same key in the ConfigMap, "` + Key("guide/intro.txt") + `": rename one`,
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			files := Files{Markdowns: map[string]string{summaryName: "- [A](a.md)"}}
-			for _, name := range tc.names {
-				files.Markdowns[name] = ""
-			}
-			errors, _ := Check(files)
-			if got := errors.String(); got != tc.want {
-				t.Errorf("%s\nwant %s\ngot  %s", tc.reason, tc.want, got)
-			}
-		})
-	}
-	t.Run("Twice", func(t *testing.T) {
-		errors, _ := Check(Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": ""}, Binaries: []string{"a.md"}})
-		if got, want := errors.String(), `two files are named "a.md": remove one`; got != want {
-			t.Errorf("Two files cannot have the same name.\nwant %s\ngot  %s", want, got)
-		}
-	})
-}
-
 // FuzzKey checks that two files never have the same key.
 func FuzzKey(f *testing.F) {
 	f.Add("guide/intro.md", "guide_intro.md")
 	f.Add("a b", "a/b")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, name := range []string{a, b} {
-			if key := Key(name); ValidatePath(name) == nil && (!isKey(key)) {
+			if key := Key(name); Validate(name) == nil && (!IsKey(key)) {
 				t.Errorf("Key(%q): want a valid key, got %q", name, key)
 			}
 		}

@@ -1,4 +1,5 @@
-package validate
+// Package imageref validates references and patterns of images.
+package imageref
 
 import (
 	"fmt"
@@ -23,10 +24,10 @@ var (
 	patternVersion = regexp.MustCompile(`^(:[\w*][\w.*-]*|@[a-z0-9:*]+)?$`)
 )
 
-// allowed returns whether an image matches one of the patterns. It compares the
+// Allowed returns whether an image matches one of the patterns. It compares the
 // fully qualified reference, as a container runtime reads it, so that
 // "mdbook", "library/mdbook" and "index.docker.io/library/mdbook" are the same.
-func allowed(image string, patterns []string) bool {
+func Allowed(image string, patterns []string) bool {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {
 		return false
@@ -88,7 +89,7 @@ func exampleOf(name string) string {
 // invalid one.
 func registriesLike(registry string) string {
 	host, _, _ := strings.Cut(registry, ":")
-	if host = strings.Trim(host, "*."); !patternRegistry.MatchString("*."+host) || Pattern(host+"/a/b", nil) != nil {
+	if host = strings.Trim(host, "*."); !patternRegistry.MatchString("*."+host) || ValidatePattern(host+"/a/b", nil) != nil {
 		host = "registry.example.com"
 	}
 
@@ -107,7 +108,8 @@ func inFull(name string) string {
 	return "docker.io/" + name
 }
 
-func validateImage(image string, at *field.Path) field.ErrorList {
+// Validate returns an error for what is not a reference of an image.
+func Validate(image string, at *field.Path) field.ErrorList {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
 		return field.ErrorList{field.Invalid(at, report.Short(image), "write an image reference such as docker.io/peaceiris/mdbook:v0.5.0")}
 	}
@@ -115,9 +117,9 @@ func validateImage(image string, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// Pattern returns an error for a pattern that does not begin with the full name
+// ValidatePattern returns an error for a pattern that does not begin with the full name
 // of an image. Such a pattern matches nothing, or unintended registries.
-func Pattern(pattern string, at *field.Path) field.ErrorList {
+func ValidatePattern(pattern string, at *field.Path) field.ErrorList {
 	name, version := splitPattern(pattern)
 	registry, _, _ := strings.Cut(name, "/")
 	example := exampleOf(name)

@@ -1,4 +1,4 @@
-package compose
+package view
 
 import (
 	"maps"
@@ -9,25 +9,24 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
-	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
-// containerResources returns the requests and limits of the mdBook container. Each
+// Resources returns the requests and limits of the mdBook container. Each
 // value is that of the first layer that sets it: the XR, the Input, our defaults. If a
 // request is above its limit, the value of the later layer is adjusted, so that no
 // default contradicts a requested value.
-func containerResources(v view.View) (requests, limits corev1.ResourceList) {
+func (v View) Resources() (requests, limits corev1.ResourceList) {
 	if v.Spec.Resources.Requests == nil && v.Spec.Resources.Limits == nil && v.Input.Resources == nil {
 		defaults := defaultResources()
 
 		return defaults.Requests, defaults.Limits
 	}
 
-	return layered(v.Spec.Resources, ptr.Deref(v.Input.Resources, v1beta1.Resources{}), defaultResources())
+	return Layered(v.Spec.Resources, ptr.Deref(v.Input.Resources, v1beta1.Resources{}), defaultResources())
 }
 
-// layered returns the requests and limits of layers. Earlier layers take precedence.
-func layered(layers ...v1beta1.Resources) (requests, limits corev1.ResourceList) {
+// Layered returns the requests and limits of layers. Earlier layers take precedence.
+func Layered(layers ...v1beta1.Resources) (requests, limits corev1.ResourceList) {
 	requests, limits = corev1.ResourceList{}, corev1.ResourceList{}
 	requestLayer, limitLayer := map[corev1.ResourceName]int{}, map[corev1.ResourceName]int{}
 	for i, l := range slices.Backward(layers) {

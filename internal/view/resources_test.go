@@ -1,4 +1,4 @@
-package compose
+package view_test
 
 import (
 	"testing"
@@ -62,7 +62,7 @@ func TestResources(t *testing.T) {
 			v := view.View{Input: v1beta1.Input{Resources: tc.input}}
 			v.Spec.Resources = tc.spec
 
-			requests, limits := containerResources(v)
+			requests, limits := v.Resources()
 			if diff := cmp.Diff(tc.wantRequests, requests); diff != "" {
 				t.Errorf("\n%s\nrequests: -want, +got:\n%s", tc.reason, diff)
 			}

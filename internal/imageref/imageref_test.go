@@ -1,4 +1,4 @@
-package validate
+package imageref
 
 import (
 	"math/rand/v2"
@@ -52,7 +52,7 @@ func TestAllowed(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := allowed(tc.image, tc.patterns); got != tc.want {
+			if got := Allowed(tc.image, tc.patterns); got != tc.want {
 				t.Errorf("\n%s\nallowed(%q, %q): want %t, got %t", tc.reason, tc.image, tc.patterns, tc.want, got)
 			}
 		})
@@ -127,7 +127,7 @@ func TestValidatePattern(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			for _, f := range Pattern(tc.pattern, nil) {
+			for _, f := range ValidatePattern(tc.pattern, nil) {
 				got = f.Detail
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -166,29 +166,29 @@ func TestRegistryOfPattern(t *testing.T) {
 		for strings.Contains(image, "*") {
 			image = strings.Replace(image, "*", strings.ReplaceAll(pick(), "*", ""), 1)
 		}
-		for _, f := range Pattern(pattern, nil) {
+		for _, f := range ValidatePattern(pattern, nil) {
 			registries := written.FindStringSubmatch(f.Detail)
 			if registries == nil || strings.Contains(f.Detail, "with its registry") {
 				continue
 			}
 			for _, registry := range regexp.MustCompile(`, | or `).Split(registries[1], -1) {
-				if again := Pattern(registry+"/b/a", nil); again != nil {
+				if again := ValidatePattern(registry+"/b/a", nil); again != nil {
 					t.Fatalf("validatePattern(%q) shows %q, which is not valid: %v", pattern, registry, again)
 				}
 				shown++
 			}
 		}
-		if Pattern(pattern, nil) != nil || !allowed(image, []string{pattern}) {
+		if ValidatePattern(pattern, nil) != nil || !Allowed(image, []string{pattern}) {
 			continue
 		}
 		matched++
 		named, err := reference.ParseNormalizedNamed(image)
 		if err != nil {
-			t.Fatalf("allowed(%q, %q): no image reference", image, pattern)
+			t.Fatalf("Allowed(%q, %q): no image reference", image, pattern)
 		}
 		registry, _, _ := strings.Cut(pattern, "/")
 		if got, _, _ := strings.Cut(named.Name(), "/"); !isOf(got, registry) {
-			t.Fatalf("allowed(%q, %q): %s is another registry", image, pattern, got)
+			t.Fatalf("Allowed(%q, %q): %s is another registry", image, pattern, got)
 		}
 	}
 	if matched < 250 || shown < 250 {

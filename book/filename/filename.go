@@ -1,11 +1,11 @@
-package book
+// Package filename has the rules for the names of the files of a book.
+package filename
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path"
 	"regexp"
 	"strings"
 	"unicode"
@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// maxPath leaves room for the folder of the volume within the 4,096 bytes of
+	// MaxLength is the length of the longest name in bytes. It leaves room for the folder of the volume within the 4,096 bytes of
 	// PATH_MAX.
-	maxPath = 1024
+	MaxLength = 1024
 	// maxSegment is NAME_MAX of Linux.
 	maxSegment = 255
 	// maxDepth is how many segments a path can have. mdBook nests a list to the same
@@ -23,14 +23,14 @@ const (
 	maxDepth = 32
 )
 
-// ValidatePath returns an error if a file of a book cannot have the name. Names are
+// Validate returns an error if a file of a book cannot have the name. Names are
 // paths relative to the folder of SUMMARY.md.
-func ValidatePath(name string) error {
+func Validate(name string) error {
 	switch {
 	case name == "":
 		return errors.New("must not be empty")
-	case len(name) > maxPath:
-		return fmt.Errorf("must be at most %d bytes long", maxPath)
+	case len(name) > MaxLength:
+		return fmt.Errorf("must be at most %d bytes long", MaxLength)
 	case !utf8.ValidString(name):
 		return errors.New("must be valid UTF-8")
 	case strings.ContainsFunc(name, isControl):
@@ -72,8 +72,8 @@ const maxKey = 253
 
 var invalidKey = regexp.MustCompile(`[^-._a-zA-Z0-9]+`)
 
-// isKey returns whether a name is a valid key of a ConfigMap.
-func isKey(name string) bool {
+// IsKey returns whether a name is a valid key of a ConfigMap.
+func IsKey(name string) bool {
 	for _, c := range []byte(name) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '.' && c != '_' {
 			return false
@@ -88,7 +88,7 @@ func isKey(name string) bool {
 // guide_intro.md-0123456789abcdef0123. Keys are part of the API: running pods would not
 // find a file whose key changes.
 func Key(name string) string {
-	if isKey(name) {
+	if IsKey(name) {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
@@ -96,39 +96,4 @@ func Key(name string) string {
 	readable := strings.TrimLeft(invalidKey.ReplaceAllString(name, "_"), ".")
 
 	return readable[:min(len(readable), maxKey-len(hash))] + hash
-}
-
-// checkNames reports names that no book can have. The other checks ignore these files.
-func checkNames(x *index, r *report) {
-	valid := make([]string, 0, len(x.names))
-	keys := map[string]string{} // Names by key, of names that are not valid keys.
-	for i, name := range x.names {
-		if err := ValidatePath(name); err != nil {
-			r.errors.Addf("", 0, "file name \"%s\" %v", name, err)
-			continue
-		}
-		if i > 0 && x.names[i-1] == name {
-			r.errors.Addf("", 0, "two files are named \"%s\": remove one", name)
-			continue
-		}
-		valid = append(valid, name)
-		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
-			if x.has(folder) {
-				r.errors.Addf("", 0, "file \"%s\" is also the folder of \"%s\": rename one", folder, name)
-			}
-		}
-		if isKey(name) || x.Shared[name] {
-			continue
-		}
-		key := Key(name)
-		other, used := keys[key]
-		if x.has(key) && !x.Shared[key] {
-			other, used = key, true
-		}
-		if used {
-			r.errors.Addf("", 0, "files \"%s\" and \"%s\" have the same key in the ConfigMap, \"%s\": rename one", name, other, key)
-		}
-		keys[key] = name
-	}
-	x.names = valid
 }
