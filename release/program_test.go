@@ -18,6 +18,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
 	_ "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif" // It has the schema.
 	"github.com/xeipuuv/gojsonschema"
 	"sigs.k8s.io/yaml"
@@ -97,6 +99,12 @@ func TestProgram(t *testing.T) {
 	}
 	got := map[string]string{}
 	img := p.pull(strings.TrimSpace(first))
+	if err := validate.Image(img); err != nil {
+		t.Error(err)
+	}
+	if m, err := img.Manifest(); err != nil || m.Layers[0].MediaType != types.OCILayer {
+		t.Errorf("Flux requires layers in the format of gzip: error %v, manifest %v", err, m)
+	}
 	walk(t, img, func(h *tar.Header, r io.Reader) {
 		content, _ := io.ReadAll(r)
 		got[h.Name] = h.FileInfo().Mode().String() + " " + string(content)

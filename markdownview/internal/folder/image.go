@@ -3,6 +3,7 @@ package folder
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,8 +28,8 @@ import (
 // returns its reference with the digest. The same folder gives the same digest. The
 // credentials are those of docker login.
 //
-// The layer is not compressed, because another version of Go can compress the same bytes to
-// others. Its config names one platform, because the specification requires it; container
+// The layer is in the format of gzip, which Flux requires, but not compressed, because another
+// version of Go can compress the same bytes to others. Its config names one platform, because the specification requires it; container
 // runtimes mount it on the others too.
 func (f *Folder) Push(ctx context.Context, reference string, plainHTTP bool, progress func(format string, args ...any)) (string, error) {
 	repository, err := remote.NewRepository(reference)
@@ -42,11 +43,11 @@ func (f *Folder) Push(ctx context.Context, reference string, plainHTTP bool, pro
 	repository.Client = &auth.Client{Client: retry.DefaultClient, Cache: auth.NewCache(), Credential: credentials.Credential(store)}
 	repository.PlainHTTP = plainHTTP || loopback(repository.Reference.Registry)
 
-	layer, err := f.layer()
+	layer, tarball, err := f.layer()
 	if err != nil {
 		return "", err
 	}
-	config := imagespec.Image{Platform: imagespec.Platform{Architecture: "amd64", OS: "linux"}, RootFS: imagespec.RootFS{Type: "layers", DiffIDs: []digest.Digest{layer.Digest}}}
+	config := imagespec.Image{Platform: imagespec.Platform{Architecture: "amd64", OS: "linux"}, RootFS: imagespec.RootFS{Type: "layers", DiffIDs: []digest.Digest{tarball}}}
 	encodedConfig, err := json.Marshal(config)
 	if err != nil {
 		return "", fmt.Errorf("cannot create the image: %w", err)
@@ -99,12 +100,22 @@ func push(ctx context.Context, repository *remote.Repository, d imagespec.Descri
 	return repository.Push(ctx, d, content)
 }
 
-// layer returns the descriptor of the layer.
-func (f *Folder) layer() (imagespec.Descriptor, error) {
-	sum, size := digest.SHA256.Digester(), &counter{}
-	err := f.writeTar(io.MultiWriter(sum.Hash(), size))
+// layer returns the descriptor of the layer, and the digest of the tarball in it.
+func (f *Folder) layer() (layer imagespec.Descriptor, tarball digest.Digest, err error) {
+	sum, content, size := digest.SHA256.Digester(), digest.SHA256.Digester(), &counter{}
+	err = f.writeLayer(io.MultiWriter(sum.Hash(), size), content.Hash())
 
-	return imagespec.Descriptor{MediaType: imagespec.MediaTypeImageLayer, Digest: sum.Digest(), Size: size.n}, err
+	return imagespec.Descriptor{MediaType: imagespec.MediaTypeImageLayerGzip, Digest: sum.Digest(), Size: size.n}, content.Digest(), err
+}
+
+// writeLayer writes the tarball of the files, and in the format of gzip the layer.
+func (f *Folder) writeLayer(layer, tarball io.Writer) error {
+	z, err := gzip.NewWriterLevel(layer, gzip.NoCompression)
+	if err != nil {
+		return err
+	}
+
+	return errors.Join(f.writeTar(io.MultiWriter(z, tarball)), z.Close())
 }
 
 // pushLayer pushes the layer without holding it in memory.
@@ -112,7 +123,7 @@ func (f *Folder) pushLayer(ctx context.Context, repository *remote.Repository, d
 	r, w := io.Pipe()
 	defer func() { _ = r.Close() }()
 	sent := &counter{progress: func(n int64) { progress("pushing %s: %s of %s", f.Path, mebibytes(n), mebibytes(d.Size)) }}
-	go func() { w.CloseWithError(f.writeTar(io.MultiWriter(w, sent))) }()
+	go func() { w.CloseWithError(f.writeLayer(io.MultiWriter(w, sent), io.Discard)) }()
 
 	return push(ctx, repository, d, r)
 }
