@@ -14,7 +14,7 @@ import (
 func AdmissionOfTutorial(k *kit) {
 	for want, spec := range map[string]map[string]any{
 		"add SUMMARY.md, which lists the chapters": {"markdowns": map[string]any{"page.md": "# Page\n"}, "replicas": int64(3)},
-		"spec.markdowns is empty":                  {"markdowns": map[string]any{}},
+		"spec.markdowns: Required value":           {"markdowns": map[string]any{}},
 		"spec.replicas: Invalid value: 100":        {"markdowns": map[string]any{"SUMMARY.md": ""}, "replicas": int64(100)},
 	} {
 		u := book("tutorial")
