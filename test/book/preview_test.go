@@ -121,7 +121,7 @@ func preview(t *testing.T, command, root string) {
 		t.Errorf("the last good book is gone after a change with an error; output:\n%s", out)
 	}
 	write(`{SUMMARY.md: "- [C](c.md)", c.md: "{{#include /proc/self/environ}}"}`)
-	eventually("an include of this machine is an error", func() bool { return strings.Contains(out.String(), "/proc/self/environ\" is outside of the book") })
+	eventually("an include of this machine is an error", func() bool { return strings.Contains(out.String(), "/proc/self/environ\", which is outside of the book") })
 	time.Sleep(2 * time.Second)
 	if !strings.Contains(get("b.html"), "Second text") {
 		t.Errorf("the last good book is gone after an include of this machine; output:\n%s", out)

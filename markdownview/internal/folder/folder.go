@@ -33,7 +33,7 @@ type File struct {
 func List(dir string, progress func(format string, args ...any)) (*Folder, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the folder: %w", err)
+		return nil, fmt.Errorf("cannot read the folder %s: %w", dir, Cause(err))
 	}
 	defer func() { _ = root.Close() }()
 	l := &lister{Folder: &Folder{Path: dir}, root: root, progress: progress}
@@ -95,7 +95,7 @@ func (l *lister) readRules(in fs.FS, folder, base string) error {
 		case err == nil:
 			l.rules.add(base, string(text))
 		case !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("cannot read the ignored files: %w", err)
+			return fmt.Errorf("cannot read %s: %w", filepath.Join(l.Path, folder, name), Cause(err))
 		}
 	}
 
@@ -113,7 +113,7 @@ func (l *lister) list(folder string) error {
 	}
 	entries, err := fs.ReadDir(l.root.FS(), folder)
 	if err != nil {
-		return fmt.Errorf("cannot read the folder: %w", err)
+		return fmt.Errorf("cannot read the folder %s: %w", l.Shown(folder), Cause(err))
 	}
 	for _, e := range entries {
 		name := path.Join(folder, e.Name())
@@ -140,7 +140,7 @@ func (l *lister) add(name string, link bool) {
 	case err != nil && link:
 		l.errs = append(l.errs, fmt.Errorf("%s is a link that leaves the folder or leads nowhere: replace it with a copy of the file, or list it in .markdownignore", shown))
 	case err != nil:
-		l.errs = append(l.errs, fmt.Errorf("cannot read %s: %w", shown, err))
+		l.errs = append(l.errs, fmt.Errorf("cannot read %s: %w", shown, Cause(err)))
 	case info.IsDir():
 		l.errs = append(l.errs, fmt.Errorf("%s is a link to a folder: replace it with the files, or list it in .markdownignore", shown))
 	case !info.Mode().IsRegular():
@@ -167,13 +167,13 @@ func (f *Folder) Size() (size int64) {
 func (f *Folder) Read() (map[string][]byte, error) {
 	root, err := os.OpenRoot(f.Path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the folder: %w", err)
+		return nil, fmt.Errorf("cannot read the folder %s: %w", f.Path, Cause(err))
 	}
 	defer func() { _ = root.Close() }()
 	content := make(map[string][]byte, len(f.Files))
 	for _, file := range f.Files {
 		if content[file.Name], err = root.ReadFile(filepath.FromSlash(file.Name)); err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", f.Shown(file.Name), err)
+			return nil, fmt.Errorf("cannot read %s: %w", f.Shown(file.Name), Cause(err))
 		}
 	}
 
@@ -184,12 +184,23 @@ func (f *Folder) Read() (map[string][]byte, error) {
 func (f *Folder) copyTo(w io.Writer, root *os.Root, file File) error {
 	r, err := root.Open(filepath.FromSlash(file.Name))
 	if err != nil {
-		return fmt.Errorf("cannot read %s: %w", f.Shown(file.Name), err)
+		return fmt.Errorf("cannot read %s: %w", f.Shown(file.Name), Cause(err))
 	}
 	defer func() { _ = r.Close() }()
 	if _, err := io.CopyN(w, r, file.Size); err != nil {
-		return fmt.Errorf("cannot read %s, which has changed meanwhile: %w", f.Shown(file.Name), err)
+		return fmt.Errorf("cannot read %s, which has changed meanwhile: %w", f.Shown(file.Name), Cause(err))
 	}
 
 	return nil
+}
+
+// Cause returns an error without the operation and the path of a file, which its message
+// names already.
+func Cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+
+	return err
 }
