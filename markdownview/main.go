@@ -50,9 +50,12 @@ A folder of Markdown is a book. SUMMARY.md in it lists the chapters; without one
 
 The exit code is 0, or 1 if check has found problems, or 2 if a command has failed.`
 
-func main() {
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run runs a command, and returns the exit code.
+func run(args []string) int {
 	parser := kong.Must(&cli{}, kong.Name("markdownview"), kong.Description(description), kong.Vars{"version": versionOf()})
-	ctx, err := parser.Parse(os.Args[1:])
+	ctx, err := parser.Parse(args)
 	if err != nil {
 		err = fmt.Errorf("%w (see markdownview --help)", err)
 	} else {
@@ -60,10 +63,13 @@ func main() {
 	}
 	switch {
 	case errors.Is(err, errFound):
-		os.Exit(exitFound)
+		return exitFound
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "markdownview:", err)
-		os.Exit(exitError)
+
+		return exitError
+	default:
+		return 0
 	}
 }
 
