@@ -124,7 +124,7 @@ RACE := $(shell command -v $$(go env CC) >/dev/null && echo -race)
 .PHONY: test
 test: ## Run the unit tests.
 	go test -timeout 30m ./...
-	$(if $(RACE),CGO_ENABLED=1 go test -race ./server ./markdownview ./internal/objects .)
+	$(if $(RACE),CGO_ENABLED=1 go test -race ./server ./markdownview/internal/preview ./internal/objects .)
 	$(if $(RACE),CGO_ENABLED=1 go test -race -run TestConcurrent ./fn)
 
 # FUZZTIME is a duration or a count such as 1000x. "make test" runs every fuzz target

@@ -200,12 +200,13 @@ func (c *packCommand) Run() error {
 		fmt.Fprintf(os.Stderr, "%s is large: use kubectl apply --server-side, because kubectl apply stores a copy of each object in an annotation\n", c.Folder)
 	}
 	if c.Output == "" {
+		c.Output = os.Stdout.Name()
 		_, err = os.Stdout.Write(text)
 	} else {
 		err = os.WriteFile(c.Output, text, 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write the MarkdownView: %w", err)
+		return fmt.Errorf("cannot write %s: %w", c.Output, folder.Cause(err))
 	}
 
 	return nil

@@ -33,7 +33,7 @@ func TestRun(t *testing.T) {
 		"SARIF":         {reason: "The format does not change the exit code.", args: []string{"check", "dead", "--format", "sarif"}, want: 1},
 		"NoFolder":      {reason: "The folder does not exist.", args: []string{"check", "other"}, want: 2},
 		"NoFlag":        {reason: "The flag does not exist.", args: []string{"check", "docs", "--other"}, want: 2},
-		"NoPort":        {reason: "The port cannot be used.", args: []string{"preview", "docs", "--port", "-1"}, want: 2},
+		"NoPort":        {reason: "The port cannot be used.", args: []string{"preview", "docs", "--port", "99999"}, want: 2},
 		"NoMDBook":      {reason: "mdBook is not installed.", args: []string{"preview", "docs", "--port", "0", "--mdbook", "./mdbook"}, want: 2},
 		"NoReference":   {reason: "The reference has no repository.", args: []string{"pack", "docs", "--push", "registry.example.com"}, want: 2},
 		"NoOutput":      {reason: "The file cannot be written.", args: []string{"pack", "docs", "--output", "other/out.yaml"}, want: 2},
