@@ -116,7 +116,7 @@ func (checkCommand) Help() string {
 
 // Run prints the findings.
 func (c *checkCommand) Run() error {
-	findings, err := check.Check(c.Paths, c.Policy, newProgress().printf)
+	findings, err := check.Check(context.Background(), c.Paths, c.Policy, newProgress().printf)
 	if err != nil {
 		return err
 	}

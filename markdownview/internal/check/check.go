@@ -4,6 +4,7 @@ package check
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -21,7 +22,7 @@ import (
 )
 
 // Check returns the findings of folders and files. It calls progress for each file.
-func Check(paths []string, policy render.Policy, progress func(format string, args ...any)) (findings []Finding, err error) {
+func Check(ctx context.Context, paths []string, policy render.Policy, progress func(format string, args ...any)) (findings []Finding, err error) {
 	all := map[string]render.Source{}
 	var texts []string
 	for _, path := range paths {
@@ -35,9 +36,9 @@ func Check(paths []string, policy render.Policy, progress func(format string, ar
 	for _, path := range paths {
 		k := &checker{Source: all[path], files: all, progress: progress}
 		if all[path].Stamp != "" {
-			err = k.checkFolder()
+			err = k.checkFolder(ctx)
 		} else {
-			err = k.checkFile(resources)
+			err = k.checkFile(ctx, resources)
 		}
 		if err != nil {
 			return nil, err
@@ -63,7 +64,7 @@ type checker struct {
 
 // checkFolder checks a folder as the MarkdownView and the ConfigMaps that pack writes. The
 // function does not read a book in an image.
-func (k *checker) checkFolder() error {
+func (k *checker) checkFolder(ctx context.Context) error {
 	f, err := folder.List(k.Path, k.progress)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func (k *checker) checkFolder() error {
 		return err
 	}
 	k.XR = string(text)
-	c, err := k.Call(0, k.XR)
+	c, err := k.Call(ctx, 0, k.XR)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (k *checker) checkFolder() error {
 
 // checkFile checks the MarkdownViews of a file. A file with only ConfigMaps is for those of
 // other files.
-func (k *checker) checkFile(resources string) error {
+func (k *checker) checkFile(ctx context.Context, resources string) error {
 	views, others := 0, false
 	if _, err := render.Find(k.XR, func(o render.Object) bool {
 		if o.IsView() {
@@ -115,7 +116,7 @@ func (k *checker) checkFile(resources string) error {
 		return fmt.Errorf("%s does not have a MarkdownView: name another file, or a folder", k.Path)
 	}
 	for n := range views {
-		c, err := k.Call(n, resources)
+		c, err := k.Call(ctx, n, resources)
 		if err != nil {
 			return err
 		}

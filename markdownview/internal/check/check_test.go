@@ -54,7 +54,7 @@ func checked(t *testing.T, files map[string]string, paths []string, policy rende
 	if policy.Composition != "" {
 		policy.Composition = filepath.Join(dir, policy.Composition)
 	}
-	findings, err := Check(paths, policy, quiet)
+	findings, err := Check(t.Context(), paths, policy, quiet)
 	out := &bytes.Buffer{}
 	if err != nil {
 		fmt.Fprintln(out, err)
@@ -271,7 +271,7 @@ func sameAsFunction(t *testing.T, files map[string]string) (rejected, warned boo
 	if err := write(dir, files); err != nil {
 		return false, false // Some names cannot be together in a folder.
 	}
-	findings, err := Check([]string{dir}, render.Policy{}, quiet)
+	findings, err := Check(t.Context(), []string{dir}, render.Policy{}, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func TestExample(t *testing.T) {
 	if diff := gocmp.Diff(string(want), got); diff != "" {
 		t.Errorf("example/authors/book.yaml is out of date: run \"markdownview pack example/authors/handbook --output example/authors/book.yaml\": -want +got\n%s", diff)
 	}
-	findings, err := Check([]string{dir, "../../../example/authors/book.yaml"}, render.Policy{}, quiet)
+	findings, err := Check(t.Context(), []string{dir, "../../../example/authors/book.yaml"}, render.Policy{}, quiet)
 	if err != nil || len(findings) > 0 {
 		t.Errorf("want no problems, got %v, %v", findings, err)
 	}

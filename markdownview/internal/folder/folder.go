@@ -78,7 +78,7 @@ func (l *lister) readParents() error {
 	slices.Reverse(above)
 	for i, name := range above {
 		up := filepath.Join(dir, strings.Repeat("../", len(above)-i))
-		if err := l.readRules(os.DirFS(up), ".", l.prefix); err != nil {
+		if err := l.readRules(os.DirFS(up), up, ".", l.prefix); err != nil {
 			return err
 		}
 		l.prefix += name + "/"
@@ -87,15 +87,16 @@ func (l *lister) readParents() error {
 	return nil
 }
 
-// readRules reads the ignore files of a folder, whose rules apply below base.
-func (l *lister) readRules(in fs.FS, folder, base string) error {
+// readRules reads the ignore files of a folder of a file system, which is at a path of this
+// machine. Their rules apply below base.
+func (l *lister) readRules(in fs.FS, at, folder, base string) error {
 	for _, name := range ignoreFiles {
 		text, err := fs.ReadFile(in, path.Join(folder, name))
 		switch {
 		case err == nil:
 			l.rules.add(base, string(text))
 		case !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("cannot read %s: %w", filepath.Join(l.Path, folder, name), Cause(err))
+			return fmt.Errorf("cannot read %s: %w", filepath.Join(at, folder, name), Cause(err))
 		}
 	}
 
@@ -108,7 +109,7 @@ func (l *lister) list(folder string) error {
 	if folder != "." {
 		base += folder + "/"
 	}
-	if err := l.readRules(l.root.FS(), folder, base); err != nil {
+	if err := l.readRules(l.root.FS(), l.Path, folder, base); err != nil {
 		return err
 	}
 	entries, err := fs.ReadDir(l.root.FS(), folder)

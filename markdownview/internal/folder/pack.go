@@ -32,7 +32,7 @@ const (
 const maxConfigMaps = 8
 
 // ErrImage means that only an image can hold a folder.
-var ErrImage = errors.New("push the folder as an image with --push")
+var ErrImage = errors.New("push the folder as an image with markdownview pack --push")
 
 // A Packed has the objects that hold a folder, in the order in which they are applied: the
 // ConfigMaps, and the MarkdownView.

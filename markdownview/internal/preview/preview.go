@@ -36,7 +36,7 @@ func Serve(ctx context.Context, path string, policy render.Policy, port int, com
 	defer m.stop()
 	p := &preview{path: path, policy: policy, port: port, dir: dir, log: log.New(os.Stdout, "", log.Ltime), serve: func(env []string) error { return m.serve(ctx, env) }}
 	for ctx.Err() == nil {
-		if err := p.poll(); err != nil {
+		if err := p.poll(ctx); err != nil {
 			return err
 		}
 		select {
@@ -80,14 +80,14 @@ type preview struct {
 
 // poll serves the book if a file has changed since the last poll. If there is an error,
 // it prints the error, and mdBook keeps serving the last good book.
-func (p *preview) poll() error {
+func (p *preview) poll(ctx context.Context) error {
 	s := render.Load(p.path, p.policy)
 	if s == p.last {
 		return nil
 	}
 	p.last = s
 
-	b, err := compose(s, p.log)
+	b, err := compose(ctx, s, p.log)
 	if b != nil && err == nil {
 		err = checkIncludes(b.Files)
 	}
@@ -114,7 +114,7 @@ func (p *preview) poll() error {
 // compose returns the book that the function composes, or nil if the function rejects
 // it. It prints errors and warnings as a cluster shows them: as conditions of the
 // MarkdownView, and as events.
-func compose(s render.Source, log *log.Logger) (*render.Volume, error) {
+func compose(ctx context.Context, s render.Source, log *log.Logger) (*render.Volume, error) {
 	if s.Problem != "" {
 		return nil, errors.New(s.Problem)
 	}
@@ -124,7 +124,7 @@ func compose(s render.Source, log *log.Logger) (*render.Volume, error) {
 			return nil, err
 		}
 	}
-	c, err := s.Call(0, s.XR)
+	c, err := s.Call(ctx, 0, s.XR)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func TestPoll(t *testing.T) {
 			t.Fatal(err)
 		}
 		out.Reset()
-		if err := p.poll(); err != nil {
+		if err := p.poll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		page, _ := os.ReadFile(filepath.Join(p.dir, "src", "a.md"))
@@ -121,7 +121,7 @@ func TestPollFolder(t *testing.T) {
 			}
 		}
 		out.Reset()
-		if err := p.poll(); err != nil {
+		if err := p.poll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		page, _ := os.ReadFile(filepath.Join(p.dir, "src", "guide", "a.md"))

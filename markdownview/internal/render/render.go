@@ -25,7 +25,7 @@ type Call struct {
 
 // Call calls the function for the MarkdownView of a number in the file. The ConfigMaps that
 // it names are in resources.
-func (s Source) Call(number int, resources string) (c *Call, err error) {
+func (s Source) Call(ctx context.Context, number int, resources string) (c *Call, err error) {
 	req := &fnv1.RunFunctionRequest{
 		Meta:     &fnv1.RequestMeta{Capabilities: []fnv1.Capability{fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}},
 		Observed: &fnv1.State{Composite: &fnv1.Resource{}},
@@ -47,7 +47,7 @@ func (s Source) Call(number int, resources string) (c *Call, err error) {
 	if c.Step, err = s.readInput(req); err != nil {
 		return nil, err
 	}
-	c.Response, err = s.run(req, resources)
+	c.Response, err = s.run(ctx, req, resources)
 
 	return c, err
 }
@@ -95,9 +95,9 @@ func (c *Call) mounted() map[string]*fnv1.Resource {
 
 // run calls the function, and calls it again if it requires ConfigMaps, which are in the
 // file of the MarkdownView.
-func (s Source) run(req *fnv1.RunFunctionRequest, file string) (*fnv1.RunFunctionResponse, error) {
+func (s Source) run(ctx context.Context, req *fnv1.RunFunctionRequest, file string) (*fnv1.RunFunctionResponse, error) {
 	f := fn.New(logging.NewNopLogger(), 0)
-	rsp, err := f.RunFunction(context.Background(), req)
+	rsp, err := f.RunFunction(ctx, req)
 	if err != nil || len(rsp.GetRequirements().GetResources()) == 0 {
 		return rsp, err
 	}
@@ -111,13 +111,13 @@ func (s Source) run(req *fnv1.RunFunctionRequest, file string) (*fnv1.RunFunctio
 			continue // The function reports it.
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", s.Path, err)
+			return nil, fmt.Errorf("cannot read the ConfigMaps of %s: %w", s.Path, err)
 		}
 		cm.Fields["metadata"].GetStructValue().Fields["namespace"] = structpb.NewStringValue(selector.GetNamespace())
 		req.RequiredResources[name].Items = []*fnv1.Resource{{Resource: cm}}
 	}
 
-	return f.RunFunction(context.Background(), req)
+	return f.RunFunction(ctx, req)
 }
 
 // find returns the first document of a file that matches. what describes it in errors.

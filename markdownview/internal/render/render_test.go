@@ -30,7 +30,7 @@ func TestCall(t *testing.T) {
 		"BadMap": {
 			reason: "A ConfigMap cannot be read because of an error in the file.",
 			text:   "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)'}, markdownsFrom: [{configMap: {name: more}}]}\n---\na: b: c\n",
-			want:   "cannot read FILE: error converting YAML to JSON",
+			want:   "cannot read the ConfigMaps of FILE: error converting YAML to JSON",
 		},
 	}
 	for name, tc := range cases {
@@ -46,7 +46,7 @@ func TestCall(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, s := "", Load(file, policy)
-			if c, err := s.Call(0, s.XR); err != nil {
+			if c, err := s.Call(t.Context(), 0, s.XR); err != nil {
 				got = strings.ReplaceAll(err.Error(), file, "FILE")
 			} else {
 				got = c.Response.GetResults()[0].GetMessage()
