@@ -47,6 +47,7 @@ func TestList(t *testing.T) {
 		"LinkOutside":    {reason: "A link that leaves the folder could publish any file.", links: map[string]string{"a.md": "../secret"}, err: "DIR/a.md is a link that leaves the folder or leads nowhere: replace it with a copy of the file, or list it in .markdownignore"},
 		"LinkAbsolute":   {reason: "An absolute link leaves the folder.", links: map[string]string{"a.md": "/etc/hostname"}, err: "DIR/a.md is a link that leaves the folder or leads nowhere: replace it with a copy of the file, or list it in .markdownignore"},
 		"LinkToFolder":   {reason: "A link to a folder could be a circle.", files: map[string]string{"a/b.md": ""}, links: map[string]string{"c": "a", "d": ".."}, err: "DIR/c is a link to a folder: replace it with the files, or list it in .markdownignore\nDIR/d is a link that leaves the folder or leads nowhere: replace it with a copy of the file, or list it in .markdownignore"},
+		"IgnoreFolder":   {reason: "An ignore file that cannot be read could hide a secret.", files: map[string]string{".gitignore/a.md": ""}, err: "cannot read DIR/.gitignore: is a directory"},
 		"LinkIgnored":    {reason: "A link that is ignored does not matter.", files: map[string]string{".markdownignore": "/a.md\n", "b.md": ""}, links: map[string]string{"a.md": "/etc/hostname"}, want: []string{"b.md"}},
 	}
 	for name, tc := range cases {
@@ -69,7 +70,10 @@ func TestList(t *testing.T) {
 			if diff := cmp.Diff(tc.err, got); diff != "" {
 				t.Fatalf("%s\nerror: -want +got\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(tc.want, namesOf(f)); diff != "" && tc.err == "" {
+			if tc.err != "" {
+				return
+			}
+			if diff := cmp.Diff(tc.want, namesOf(f)); diff != "" {
 				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
 			}
 		})

@@ -52,6 +52,9 @@ func TestLayer(t *testing.T) {
 	if err := errors.Join(os.Chtimes(file, time.Unix(0, 0), time.Unix(0, 0)), os.Chmod(file, 0o400)); err != nil {
 		t.Fatal(err)
 	}
+	if f, err = List(dir, quiet); err != nil {
+		t.Fatal(err)
+	}
 	if again, err := f.layer(); err != nil || again.Digest != layer.Digest {
 		t.Errorf("the digest depends on the time or the mode of a file: %v", err)
 	}
