@@ -3,13 +3,22 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime/debug"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/check"
+	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/folder"
+	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/preview"
+	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/render"
 )
 
 // version is set in binaries of a release. Go knows that of other binaries.
@@ -31,12 +40,6 @@ type cli struct {
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-// A policy is the Input of the function, which a platform team writes.
-type policy struct {
-	Composition string `help:"File with the Composition that has the Input of the function." placeholder:"FILE" xor:"input"`
-	Input       string `help:"File with the Input of the function."                          placeholder:"FILE" xor:"input"`
-}
-
 const description = `Serves, checks and packs books of Markdown for function-markdownview.
 
 A folder of Markdown is a book. SUMMARY.md in it lists the chapters; without one, all of its Markdown files are chapters. Files that .gitignore or .markdownignore list are left out.
@@ -47,20 +50,26 @@ A folder of Markdown is a book. SUMMARY.md in it lists the chapters; without one
 
 The exit code is 0, or 1 if check has found problems, or 2 if a command has failed.`
 
-func main() {
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run runs a command, and returns the exit code.
+func run(args []string) int {
 	parser := kong.Must(&cli{}, kong.Name("markdownview"), kong.Description(description), kong.Vars{"version": versionOf()})
-	ctx, err := parser.Parse(os.Args[1:])
+	ctx, err := parser.Parse(args)
 	if err != nil {
-		err = fmt.Errorf("%w: run markdownview --help", err)
+		err = fmt.Errorf("%w (see markdownview --help)", err)
 	} else {
 		err = ctx.Run()
 	}
 	switch {
 	case errors.Is(err, errFound):
-		os.Exit(exitFound)
+		return exitFound
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "markdownview:", err)
-		os.Exit(exitError)
+
+		return exitError
+	default:
+		return 0
 	}
 }
 
@@ -70,6 +79,137 @@ func versionOf() string {
 	}
 
 	return version
+}
+
+type previewCommand struct {
+	render.Policy `embed:""`
+
+	Path   string `arg:""           help:"Folder with the files of a book, or file with a MarkdownView and its ConfigMaps." name:"path"`
+	Port   int    `default:"3000"   help:"Port on localhost for the book. 0 is any free port."`
+	MDBook string `default:"mdbook" help:"Command that runs mdBook in the current folder, as one process."                 name:"mdbook"`
+}
+
+// Run serves the book until SIGINT or SIGTERM.
+func (c *previewCommand) Run() error {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+
+	return preview.Serve(ctx, c.Path, c.Policy, c.Port, c.MDBook)
+}
+
+type checkCommand struct {
+	render.Policy `embed:""`
+
+	Paths         []string `arg:"" help:"Folders with the files of a book, and files with MarkdownViews and their ConfigMaps." name:"path"`
+	Format        string   `default:"text" enum:"text,sarif" help:"text, or sarif for code hosts, which show the problems in a pull request."`
+	AllowWarnings bool     `help:"Exit with 0 if there are only warnings, such as links that lead nowhere."`
+}
+
+// Help is shown by --help.
+func (checkCommand) Help() string {
+	return `An error is what the function rejects. A warning is about a book that it serves: the message of BookComplete, and links, images and anchors that lead nowhere. To check the rules of your platform, such as allowed images, name its Composition.
+
+  markdownview check docs
+  markdownview check book.yaml --composition composition.yaml
+  markdownview check docs --format sarif > results.sarif`
+}
+
+// Run prints the findings.
+func (c *checkCommand) Run() error {
+	findings, err := check.Check(context.Background(), c.Paths, c.Policy, newProgress().printf)
+	if err != nil {
+		return err
+	}
+	if c.Format == "sarif" {
+		err = check.WriteSARIF(os.Stdout, versionOf(), findings)
+	} else {
+		err = check.WriteText(os.Stdout, findings)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the problems: %w", err)
+	}
+	if slices.ContainsFunc(findings, func(f check.Finding) bool { return f.Level == check.LevelError || !c.AllowWarnings }) {
+		return errFound
+	}
+
+	return nil
+}
+
+type packCommand struct {
+	Folder string `arg:"" help:"Folder with the files of the book." name:"dir" type:"existingdir"`
+
+	Name      string            `help:"Name of the MarkdownView. Default: that of --view or of the folder."`
+	Namespace string            `help:"Namespace of the objects."                                            short:"n"`
+	Label     map[string]string `help:"Label of the objects. Can be repeated."                               placeholder:"KEY=VALUE"`
+	View      string            `help:"File with a MarkdownView whose other fields are kept, such as spec.book." placeholder:"FILE" type:"existingfile"`
+	Output    string            `help:"File to write. Default: standard output."                             placeholder:"FILE" short:"o"`
+
+	Push      string `help:"Push the folder as an image instead, such as registry.example.com/books/handbook:main, and print its digest. Uses the credentials of docker login." placeholder:"REFERENCE"`
+	PlainHTTP bool   `help:"Push without TLS. It is the default for a registry on this machine." name:"plain-http"`
+}
+
+// Help is shown by --help.
+func (packCommand) Help() string {
+	return `There are three ways to bring a folder to the cluster. pack chooses between the first two:
+
+  1. A MarkdownView holds up to 1 MiB.
+  2. A MarkdownView and up to eight ConfigMaps, named NAME-1 to NAME-8, hold more. Each ConfigMap has files of one folder.
+  3. With --push, an image holds any size. The platform must allow it (allowedBookImages).
+
+The same folder gives the same bytes. Links to files outside of the folder are errors.
+
+  markdownview pack docs | kubectl apply -f -
+  markdownview pack docs --output book.yaml
+  markdownview pack docs --push registry.example.com/books/handbook:main`
+}
+
+// Run writes the objects, or pushes the image.
+func (c *packCommand) Run() error {
+	p := newProgress()
+	f, err := folder.List(c.Folder, p.printf)
+	if err != nil {
+		return err
+	}
+	if c.Push != "" {
+		ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer cancel()
+		reference, err := f.Push(ctx, c.Push, c.PlainHTTP, p.printf)
+		if err == nil {
+			fmt.Println(reference)
+		}
+
+		return err
+	}
+	v, err := folder.View{Name: c.Name, Namespace: c.Namespace, Labels: c.Label}.Complete(c.View, c.Folder)
+	if err != nil {
+		return err
+	}
+	content, err := f.Read()
+	if err != nil {
+		return err
+	}
+	packed, err := f.Pack(content, v)
+	if err != nil {
+		return err
+	}
+	text, err := packed.YAML()
+	if err != nil {
+		return err
+	}
+	if packed.ServerSide {
+		fmt.Fprintf(os.Stderr, "%s is large: use kubectl apply --server-side, because kubectl apply stores a copy of each object in an annotation\n", c.Folder)
+	}
+	if c.Output == "" {
+		c.Output = os.Stdout.Name()
+		_, err = os.Stdout.Write(text)
+	} else {
+		err = os.WriteFile(c.Output, text, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", c.Output, folder.Cause(err))
+	}
+
+	return nil
 }
 
 // A progress prints to standard error what takes longer than a second, once in a second.

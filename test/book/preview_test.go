@@ -2,13 +2,17 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,8 +40,8 @@ func (o *output) String() string {
 	return o.Buffer.String()
 }
 
-// TestPreview checks that markdownview preview serves the book of a file, serves changes of the
-// file, keeps the last good book, and leaves no files or processes behind.
+// TestPreview checks that markdownview preview serves the book of a file or of a folder, serves
+// changes, keeps the last good book, and leaves no files or processes behind.
 func TestPreview(t *testing.T) {
 	command := filepath.Join(t.TempDir(), "markdownview")
 	build := exec.Command("go", "build", "-o", command, "./markdownview")
@@ -45,27 +49,53 @@ func TestPreview(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build markdownview: %v\n%s", err, out)
 	}
-	for version, m := range mdbooks(t) {
-		t.Run(version, func(t *testing.T) { preview(t, command, string(m)) })
+	versions := mdbooks(t)
+	for version, m := range versions {
+		t.Run(version, func(t *testing.T) { preview(t, command, string(m), writeView) })
 	}
+	one := slices.Min(slices.Collect(maps.Keys(versions)))
+	t.Run("folder", func(t *testing.T) { preview(t, command, string(versions[one]), writeFolder) })
 }
 
-func preview(t *testing.T, command, root string) {
+// writeView writes a book as a MarkdownView.
+func writeView(path string, files map[string]string) error {
+	markdowns, err := json.Marshal(files)
+	if err != nil {
+		return err
+	}
+	text := "apiVersion: markdownview.fn.crossplane.io/v1alpha1\nkind: MarkdownView\nmetadata: {name: book}\nspec: {markdowns: " + string(markdowns) + "}\n"
+
+	return os.WriteFile(path, []byte(text), 0o600)
+}
+
+// writeFolder writes a book as a link to a folder, so that it changes at once.
+func writeFolder(path string, files map[string]string) error {
+	dir, err := os.MkdirTemp(filepath.Dir(path), "")
+	if err != nil {
+		return err
+	}
+	for name, text := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+
+	return errors.Join(err, os.Symlink(dir, dir+".link"), os.Rename(dir+".link", path))
+}
+
+func preview(t *testing.T, command, root string, writeBook func(path string, files map[string]string) error) {
 	// mdBook finds only files in its root directory.
 	tmp, err := os.MkdirTemp(root, "preview-") //nolint:usetesting // It must be below the root.
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(tmp) })
-	wrapper, xr := filepath.Join(t.TempDir(), "mdbook"), filepath.Join(t.TempDir(), "xr.yaml")
+	wrapper, book := filepath.Join(t.TempDir(), "mdbook"), filepath.Join(t.TempDir(), "book")
 	script := fmt.Sprintf("#!/bin/sh\nexec unshare --map-root-user --root=%[1]s --wd=\"${PWD#%[1]s}\" mdbook \"$@\"\n", root)
 	if err := os.WriteFile(wrapper, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write := func(files string) {
+	write := func(files map[string]string) {
 		t.Helper()
-		text := "apiVersion: markdownview.fn.crossplane.io/v1alpha1\nkind: MarkdownView\nmetadata: {name: book}\nspec: {markdowns: " + files + "}\n"
-		if err := os.WriteFile(xr, []byte(text), 0o600); err != nil {
+		if err := writeBook(book, files); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,8 +127,8 @@ func preview(t *testing.T, command, root string) {
 		t.Fatalf("%s: not within 30 s; output:\n%s", reason, out)
 	}
 
-	write(`{SUMMARY.md: "- [A](a.md)", a.md: First text}`)
-	cmd := exec.CommandContext(t.Context(), command, "preview", xr, "--mdbook", wrapper, fmt.Sprintf("--port=%d", port))
+	write(map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": "First text"})
+	cmd := exec.CommandContext(t.Context(), command, "preview", book, "--mdbook", wrapper, fmt.Sprintf("--port=%d", port))
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = 10 * time.Second // Wait does not return while an mdBook that still runs has the output open.
@@ -107,10 +137,10 @@ func preview(t *testing.T, command, root string) {
 	}
 	defer func() { _, _ = cmd.Process.Signal(os.Interrupt), cmd.Wait() }()
 	eventually("the book is served", func() bool { return strings.Contains(get("a.html"), "First text") })
-	write(`{SUMMARY.md: "- [B](b.md)", b.md: Second text}`)
+	write(map[string]string{"SUMMARY.md": "- [B](b.md)", "b.md": "Second text"})
 	eventually("a change is served", func() bool { return strings.Contains(get("b.html"), "Second text") })
 
-	write(`{c.md: Third text}`)
+	write(map[string]string{"SUMMARY.md": "- [D](d.md)", "c.md": "Third text"})
 	eventually("an error is printed", func() bool { return strings.Contains(out.String(), "is still served") })
 	if want := "Degraded=True InvalidSpec: "; !strings.Contains(out.String(), want) {
 		t.Errorf("want %q in the output:\n%s", want, out)
@@ -120,13 +150,15 @@ func preview(t *testing.T, command, root string) {
 	if !strings.Contains(get("b.html"), "Second text") {
 		t.Errorf("the last good book is gone after a change with an error; output:\n%s", out)
 	}
-	write(`{SUMMARY.md: "- [C](c.md)", c.md: "{{#include /proc/self/environ}}"}`)
-	eventually("an include of this machine is an error", func() bool { return strings.Contains(out.String(), "/proc/self/environ\" is outside of the book") })
+	write(map[string]string{"SUMMARY.md": "- [C](c.md)", "c.md": "{{#include /proc/self/environ}}"})
+	eventually("an include of this machine is an error", func() bool {
+		return strings.Contains(out.String(), "/proc/self/environ\", which is outside of the book")
+	})
 	time.Sleep(2 * time.Second)
 	if !strings.Contains(get("b.html"), "Second text") {
 		t.Errorf("the last good book is gone after an include of this machine; output:\n%s", out)
 	}
-	write(`{SUMMARY.md: "- [C](c.md)", c.md: Third text}`)
+	write(map[string]string{"SUMMARY.md": "- [C](c.md)", "c.md": "Third text"})
 	eventually("the corrected book is served", func() bool { return strings.Contains(get("c.html"), "Third text") })
 
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {

@@ -33,7 +33,7 @@ type File struct {
 func List(dir string, progress func(format string, args ...any)) (*Folder, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the folder: %w", err)
+		return nil, fmt.Errorf("cannot read the folder %s: %w", dir, Cause(err))
 	}
 	defer func() { _ = root.Close() }()
 	l := &lister{Folder: &Folder{Path: dir}, root: root, progress: progress}
@@ -78,7 +78,7 @@ func (l *lister) readParents() error {
 	slices.Reverse(above)
 	for i, name := range above {
 		up := filepath.Join(dir, strings.Repeat("../", len(above)-i))
-		if err := l.readRules(os.DirFS(up), ".", l.prefix); err != nil {
+		if err := l.readRules(os.DirFS(up), up, ".", l.prefix); err != nil {
 			return err
 		}
 		l.prefix += name + "/"
@@ -87,15 +87,16 @@ func (l *lister) readParents() error {
 	return nil
 }
 
-// readRules reads the ignore files of a folder, whose rules apply below base.
-func (l *lister) readRules(in fs.FS, folder, base string) error {
+// readRules reads the ignore files of a folder of a file system, which is at a path of this
+// machine. Their rules apply below base.
+func (l *lister) readRules(in fs.FS, at, folder, base string) error {
 	for _, name := range ignoreFiles {
 		text, err := fs.ReadFile(in, path.Join(folder, name))
 		switch {
 		case err == nil:
 			l.rules.add(base, string(text))
 		case !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("cannot read the ignored files: %w", err)
+			return fmt.Errorf("cannot read %s: %w", filepath.Join(at, folder, name), Cause(err))
 		}
 	}
 
@@ -108,12 +109,12 @@ func (l *lister) list(folder string) error {
 	if folder != "." {
 		base += folder + "/"
 	}
-	if err := l.readRules(l.root.FS(), folder, base); err != nil {
+	if err := l.readRules(l.root.FS(), l.Path, folder, base); err != nil {
 		return err
 	}
 	entries, err := fs.ReadDir(l.root.FS(), folder)
 	if err != nil {
-		return fmt.Errorf("cannot read the folder: %w", err)
+		return fmt.Errorf("cannot read the folder %s: %w", l.Shown(folder), Cause(err))
 	}
 	for _, e := range entries {
 		name := path.Join(folder, e.Name())
@@ -140,7 +141,7 @@ func (l *lister) add(name string, link bool) {
 	case err != nil && link:
 		l.errs = append(l.errs, fmt.Errorf("%s is a link that leaves the folder or leads nowhere: replace it with a copy of the file, or list it in .markdownignore", shown))
 	case err != nil:
-		l.errs = append(l.errs, fmt.Errorf("cannot read %s: %w", shown, err))
+		l.errs = append(l.errs, fmt.Errorf("cannot read %s: %w", shown, Cause(err)))
 	case info.IsDir():
 		l.errs = append(l.errs, fmt.Errorf("%s is a link to a folder: replace it with the files, or list it in .markdownignore", shown))
 	case !info.Mode().IsRegular():
@@ -167,13 +168,13 @@ func (f *Folder) Size() (size int64) {
 func (f *Folder) Read() (map[string][]byte, error) {
 	root, err := os.OpenRoot(f.Path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the folder: %w", err)
+		return nil, fmt.Errorf("cannot read the folder %s: %w", f.Path, Cause(err))
 	}
 	defer func() { _ = root.Close() }()
 	content := make(map[string][]byte, len(f.Files))
 	for _, file := range f.Files {
 		if content[file.Name], err = root.ReadFile(filepath.FromSlash(file.Name)); err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", f.Shown(file.Name), err)
+			return nil, fmt.Errorf("cannot read %s: %w", f.Shown(file.Name), Cause(err))
 		}
 	}
 
@@ -184,12 +185,23 @@ func (f *Folder) Read() (map[string][]byte, error) {
 func (f *Folder) copyTo(w io.Writer, root *os.Root, file File) error {
 	r, err := root.Open(filepath.FromSlash(file.Name))
 	if err != nil {
-		return fmt.Errorf("cannot read %s: %w", f.Shown(file.Name), err)
+		return fmt.Errorf("cannot read %s: %w", f.Shown(file.Name), Cause(err))
 	}
 	defer func() { _ = r.Close() }()
 	if _, err := io.CopyN(w, r, file.Size); err != nil {
-		return fmt.Errorf("cannot read %s, which has changed meanwhile: %w", f.Shown(file.Name), err)
+		return fmt.Errorf("cannot read %s, which has changed meanwhile: %w", f.Shown(file.Name), Cause(err))
 	}
 
 	return nil
+}
+
+// Cause returns an error without the operation and the path of a file, which its message
+// names already.
+func Cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+
+	return err
 }

@@ -69,7 +69,7 @@ func (f *Folder) Push(ctx context.Context, reference string, plainHTTP bool, pro
 		err = repository.PushReference(ctx, target, bytes.NewReader(encodedManifest), repository.Reference.Reference)
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot push to %s: %w: check the reference, and run docker login %s", reference, err, repository.Reference.Registry)
+		return "", fmt.Errorf("cannot push to %s: check the reference, and run docker login %s (%w)", reference, repository.Reference.Registry, err)
 	}
 
 	return fmt.Sprintf("%s/%s@%s", repository.Reference.Registry, repository.Reference.Repository, target.Digest), nil
@@ -148,7 +148,7 @@ func (c *counter) Write(b []byte) (int, error) {
 func (f *Folder) writeTar(w io.Writer) error {
 	root, err := os.OpenRoot(f.Path)
 	if err != nil {
-		return fmt.Errorf("cannot read the folder: %w", err)
+		return fmt.Errorf("cannot read the folder %s: %w", f.Path, Cause(err))
 	}
 	defer func() { _ = root.Close() }()
 	t := tar.NewWriter(w)

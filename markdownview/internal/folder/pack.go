@@ -32,15 +32,7 @@ const (
 const maxConfigMaps = 8
 
 // ErrImage means that only an image can hold a folder.
-var ErrImage = errors.New("only an image can hold it: push it with --push")
-
-// A View has what a packed MarkdownView does not have from its folder.
-type View struct {
-	// Object is a MarkdownView whose other fields are kept. It can be empty.
-	Object          map[string]any
-	Name, Namespace string
-	Labels          map[string]string
-}
+var ErrImage = errors.New("push the folder as an image with markdownview pack --push")
 
 // A Packed has the objects that hold a folder, in the order in which they are applied: the
 // ConfigMaps, and the MarkdownView.
@@ -183,11 +175,11 @@ func (p *packer) groups() []part {
 func (p *packer) tooLarge(limit int) error {
 	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
 		if e := p.entries[name]; e.size+reserve > limit {
-			return fmt.Errorf("%s has %s, and a MarkdownView or a ConfigMap can have 1 MiB as JSON: %w, or list the file in .markdownignore", p.Shown(name), mebibytes(int64(e.size)), ErrImage)
+			return fmt.Errorf("%s has %s as JSON, and an object can have 1 MiB: %w, or list the file in .markdownignore", p.Shown(name), mebibytes(int64(e.size)), ErrImage)
 		}
 	}
 
-	return fmt.Errorf("%s has %s, which do not fit into a MarkdownView and %d ConfigMaps of 1 MiB, each with files of one folder: %w, or list files in .markdownignore",
+	return fmt.Errorf("%s has %s, which do not fit into a MarkdownView and %d ConfigMaps: %w, or list files in .markdownignore",
 		p.Path, mebibytes(p.Size()), maxConfigMaps-len(p.otherSources()), ErrImage)
 }
 
@@ -284,7 +276,7 @@ func (p Packed) YAML() ([]byte, error) {
 		if err != nil || !reads(text, o) {
 			// JSON, which is YAML too, can have every text.
 			if text = append(escape(encode(o)), '\n'); !reads(text, o) {
-				return nil, fmt.Errorf("cannot write YAML: %s has a text that YAML cannot have: save it without control characters", view.SummaryName)
+				return nil, fmt.Errorf("cannot write %s as YAML: save it without control characters", view.SummaryName)
 			}
 		}
 		out.WriteString("---\n")
@@ -292,6 +284,25 @@ func (p Packed) YAML() ([]byte, error) {
 	}
 
 	return out.Bytes(), nil
+}
+
+// YAML returns the objects of a folder as YAML.
+func YAML(dir string) (string, error) {
+	f, err := List(dir, func(string, ...any) {})
+	if err != nil {
+		return "", err
+	}
+	content, err := f.Read()
+	if err != nil {
+		return "", err
+	}
+	packed, err := f.Pack(content, View{Name: NameOf(dir)})
+	if err != nil {
+		return "", err
+	}
+	text, err := packed.YAML()
+
+	return string(text), err
 }
 
 // reads returns whether a text in YAML is an object.

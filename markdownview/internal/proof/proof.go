@@ -97,13 +97,11 @@ func (r *reader) check(chapter string, l link) {
 	if to == "" || l.image || anchor == "" || anchor == "top" || r.page(to).has(anchor) {
 		return
 	}
-	message := "the link to \"" + l.target + "\" leads to the top of the page: " + to + " has no heading with the id \"" + anchor + "\""
+	fix := "remove \"#" + anchor + "\", or add a heading or an element with this id to " + to
 	if near := r.page(to).nearest(anchor); near != "" {
-		message += ": did you mean \"#" + near + "\"?"
-	} else {
-		message += ": remove \"#" + anchor + "\", or add a heading or an element with this id"
+		fix = "write \"#" + near + "\", which is an id of " + to
 	}
-	add(DeadAnchor, message)
+	add(DeadAnchor, "the link to \""+l.target+"\" leads to the top of the page: "+fix)
 }
 
 var number = regexp.MustCompile(`-[0-9]+$`)

@@ -10,7 +10,7 @@ import (
 
 func TestRead(t *testing.T) {
 	anchor := func(target, id string) string {
-		return `the link to "` + target + `" leads to the top of the page: b.md has no heading with the id "` + id + `": remove "#` + id + `", or add a heading or an element with this id`
+		return `the link to "` + target + `" leads to the top of the page: remove "#` + id + `", or add a heading or an element with this id to b.md`
 	}
 	cases := map[string]struct {
 		reason string

@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"encoding/json"
@@ -65,10 +65,11 @@ var descriptions = map[string]string{
 	"DeadAnchor": "A link to a heading that does not exist",
 }
 
-func writeSARIF(w io.Writer, findings []finding) error {
+// WriteSARIF prints findings for code hosts. version is that of the program.
+func WriteSARIF(w io.Writer, version string, findings []Finding) error {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{
-			Name: "markdownview", Version: versionOf(), Rules: []sarifRule{},
+			Name: "markdownview", Version: version, Rules: []sarifRule{},
 			InformationURI: "https://github.com/crossplane-contrib/function-markdownview/blob/main/docs/authors.md",
 		}},
 		Results: []sarifResult{},

@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"bytes"
@@ -20,8 +20,12 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/book/filename"
 	"github.com/crossplane-contrib/function-markdownview/fn"
 	reports "github.com/crossplane-contrib/function-markdownview/internal/report"
+	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/folder"
+	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/render"
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
+
+func quiet(string, ...any) {}
 
 func write(dir string, files map[string]string) error {
 	for name, text := range files {
@@ -38,31 +42,31 @@ func write(dir string, files map[string]string) error {
 }
 
 // checked returns what check prints for files in a folder, with DIR for its path.
-func checked(t *testing.T, files map[string]string, c checkCommand) string {
+func checked(t *testing.T, files map[string]string, paths []string, policy render.Policy) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := write(dir, files); err != nil {
 		t.Fatal(err)
 	}
-	for i, path := range c.Paths {
-		c.Paths[i] = filepath.Join(dir, path)
+	for i, path := range paths {
+		paths[i] = filepath.Join(dir, path)
 	}
-	if c.Composition != "" {
-		c.Composition = filepath.Join(dir, c.Composition)
+	if policy.Composition != "" {
+		policy.Composition = filepath.Join(dir, policy.Composition)
 	}
-	findings, err := c.check(newProgress())
+	findings, err := Check(t.Context(), paths, policy, quiet)
 	out := &bytes.Buffer{}
 	if err != nil {
 		fmt.Fprintln(out, err)
 	}
-	if err := writeText(out, findings); err != nil {
+	if err := WriteText(out, findings); err != nil {
 		t.Fatal(err)
 	}
 
 	return strings.ReplaceAll(out.String(), dir, "DIR")
 }
 
-func TestCheckCommand(t *testing.T) {
+func TestCheck(t *testing.T) {
 	const (
 		view = `# A comment
 apiVersion: markdownview.fn.crossplane.io/v1alpha1
@@ -87,18 +91,19 @@ spec:
 	cases := map[string]struct {
 		reason string
 		files  map[string]string
-		check  checkCommand
+		paths  []string
+		policy render.Policy
 		want   string
 	}{
 		"Good": {
 			reason: "There is nothing to say.",
 			files:  map[string]string{"docs/a.md": "# A\n[B](b.md#a-title)\n", "docs/b.md": "## A title\n![logo](logo.png)", "docs/logo.png": "\x89"},
-			check:  checkCommand{Paths: []string{"docs"}},
+			paths:  []string{"docs"},
 		},
 		"Folder": {
 			reason: "Errors have the file and the line.",
 			files:  map[string]string{"docs/SUMMARY.md": "# Summary\n\n- [A](a.md)\n- [B](b.md)\n- [A](a.md)\n", "docs/a.md": ""},
-			check:  checkCommand{Paths: []string{"docs"}},
+			paths:  []string{"docs"},
 			want: `DIR/docs/SUMMARY.md:4: error: chapter "b.md" is not in spec.markdowns: add the file or remove the link (InvalidSpec)
 DIR/docs/SUMMARY.md:5: error: chapter "a.md" is already on line 3: remove one (InvalidSpec)
 `,
@@ -111,40 +116,41 @@ DIR/docs/SUMMARY.md:5: error: chapter "a.md" is already on line 3: remove one (I
 				"docs/c.md":       "A carriage\rreturn alone.\n\n[c](y.md)\n",
 				"docs/guide/b.md": "# Two words\n\n![dead](../logo.png) [a](../a.md#x)\n",
 			},
-			check: checkCommand{Paths: []string{"docs"}},
+			paths: []string{"docs"},
 			want: `DIR/docs/a.md:1: warning: the link to "x.md" leads nowhere: x.md is not in the book (Incomplete)
-DIR/docs/a.md:3: warning: the link to "guide/b.md#Two-Words" leads to the top of the page: guide/b.md has no heading with the id "Two-Words": did you mean "#two-words"? (DeadAnchor)
-DIR/docs/a.md:3: warning: the link to "guide/b.md#three" leads to the top of the page: guide/b.md has no heading with the id "three": remove "#three", or add a heading or an element with this id (DeadAnchor)
+DIR/docs/a.md:3: warning: the link to "guide/b.md#Two-Words" leads to the top of the page: write "#two-words", which is an id of guide/b.md (DeadAnchor)
+DIR/docs/a.md:3: warning: the link to "guide/b.md#three" leads to the top of the page: remove "#three", or add a heading or an element with this id to guide/b.md (DeadAnchor)
 DIR/docs/a.md:6: warning: the link to "z.md" leads nowhere: z.md is not in the book (Incomplete)
 DIR/docs/c.md:3: warning: the link to "y.md" leads nowhere: y.md is not in the book (DeadLink)
 DIR/docs/guide/b.md:3: warning: the link to "../logo.png" leads nowhere: logo.png is not in the book (Incomplete)
-DIR/docs/guide/b.md:3: warning: the link to "../a.md#x" leads to the top of the page: a.md has no heading with the id "x": remove "#x", or add a heading or an element with this id (DeadAnchor)
+DIR/docs/guide/b.md:3: warning: the link to "../a.md#x" leads to the top of the page: remove "#x", or add a heading or an element with this id to a.md (DeadAnchor)
 `,
 		},
 		"Image": {
 			reason: "A folder that only an image can hold is checked without the function.",
 			files:  map[string]string{"docs/SUMMARY.md": "- [A](a.md)\n- [B](b.md)\n", "docs/a.md": "", "docs/large.png": strings.Repeat("\xff", 1<<20)},
-			check:  checkCommand{Paths: []string{"docs"}},
+			paths:  []string{"docs"},
 			want:   "DIR/docs/SUMMARY.md:2: error: chapter \"b.md\" is not in spec.markdowns: add the file or remove the link (InvalidSpec)\n",
 		},
 		"ImageWithoutSummary": {
 			reason: "The function cannot generate SUMMARY.md in an image.",
 			files:  map[string]string{"docs/a.md": "", "docs/large.png": strings.Repeat("\xff", 1<<20)},
-			check:  checkCommand{Paths: []string{"docs"}},
+			paths:  []string{"docs"},
 			want:   "DIR/docs: error: SUMMARY.md is missing: add one that lists the chapters, such as \"- [Title](file.md)\" (InvalidSpec)\n",
 		},
 		"File": {
 			reason: "Warnings have the line of the text in YAML. The ConfigMap is in another file.",
 			files:  map[string]string{"view.yaml": strings.Replace(view, "replicas: 9", "replicas: 1", 1), "more.yaml": configMap},
-			check:  checkCommand{Paths: []string{"view.yaml", "more.yaml"}},
-			want: `DIR/more.yaml:8: warning: the link to "../a.md#other" leads to the top of the page: a.md has no heading with the id "other": remove "#other", or add a heading or an element with this id (DeadAnchor)
+			paths:  []string{"view.yaml", "more.yaml"},
+			want: `DIR/more.yaml:8: warning: the link to "../a.md#other" leads to the top of the page: remove "#other", or add a heading or an element with this id to a.md (DeadAnchor)
 DIR/view.yaml:13: warning: the link to "x.md" leads nowhere: x.md is not in the book (Incomplete)
 `,
 		},
 		"Policy": {
 			reason: "Errors have the line of the field. The Composition has the policy of the platform.",
 			files:  map[string]string{"view.yaml": strings.Replace(view, "  replicas", "  viewerImage: docker.io/other/mdbook\n  replicas", 1), "more.yaml": configMap, "composition.yaml": composition},
-			check:  checkCommand{Paths: []string{"view.yaml", "more.yaml"}, policy: policy{Composition: "composition.yaml"}},
+			paths:  []string{"view.yaml", "more.yaml"},
+			policy: render.Policy{Composition: "composition.yaml"},
 			want: `DIR/view.yaml:6: error: spec.viewerImage: Forbidden: name an image that matches docker.io/team/* (InvalidSpec)
 DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (InvalidSpec)
 `,
@@ -152,25 +158,25 @@ DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (In
 		"NoConfigMap": {
 			reason: "The ConfigMap is in none of the files.",
 			files:  map[string]string{"view.yaml": strings.Replace(view, "replicas: 9", "replicas: 1", 1)},
-			check:  checkCommand{Paths: []string{"view.yaml"}},
+			paths:  []string{"view.yaml"},
 			want:   "DIR/view.yaml:15: error: spec.markdownsFrom[0].configMap.name: Not found: \"more\": create this ConfigMap in namespace default, or remove it from the list (ConfigMapNotFound)\n",
 		},
 		"Markdown": {
 			reason: "A chapter is not a book.",
 			files:  map[string]string{"a.md": "text"},
-			check:  checkCommand{Paths: []string{"a.md"}},
-			want:   "cannot check DIR/a.md: json: cannot unmarshal string into Go value of type main.object: name a folder, or a file with a MarkdownView\n",
+			paths:  []string{"a.md"},
+			want:   "cannot read DIR/a.md: an object of Kubernetes cannot be a string\n",
 		},
 		"NoView": {
 			reason: "The file is another one.",
 			files:  map[string]string{"a.yaml": "kind: Service\n"},
-			check:  checkCommand{Paths: []string{"a.yaml"}},
-			want:   "cannot check DIR/a.yaml: the file has no MarkdownView: name a folder, or a file with a MarkdownView\n",
+			paths:  []string{"a.yaml"},
+			want:   "DIR/a.yaml does not have a MarkdownView: name another file, or a folder\n",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := gocmp.Diff(tc.want, checked(t, tc.files, tc.check)); diff != "" {
+			if diff := gocmp.Diff(tc.want, checked(t, tc.files, tc.paths, tc.policy)); diff != "" {
 				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
 			}
 		})
@@ -179,7 +185,7 @@ DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (In
 
 // said returns the texts of which the messages of Degraded and BookComplete are made,
 // without what only check finds.
-func said(dir string, findings []finding) (degraded, incomplete []string) {
+func said(dir string, findings []Finding) (degraded, incomplete []string) {
 	for _, f := range findings {
 		text := f.Message
 		if !startsField.MatchString(text) && text != "and more" {
@@ -188,12 +194,12 @@ func said(dir string, findings []finding) (degraded, incomplete []string) {
 				name, _ := filepath.Rel(dir, f.File)
 				p.File, p.Line = filepath.ToSlash(name), f.Line
 			}
-			if text = p.String(); f.Level == levelError {
+			if text = p.String(); f.Level == LevelError {
 				text = reports.Line("spec.markdowns: Invalid value: " + text)
 			}
 		}
 		switch {
-		case f.Level == levelError:
+		case f.Level == LevelError:
 			degraded = append(degraded, text)
 		case !strings.HasPrefix(f.Rule, "Dead"):
 			incomplete = append(incomplete, text)
@@ -265,7 +271,7 @@ func sameAsFunction(t *testing.T, files map[string]string) (rejected, warned boo
 	if err := write(dir, files); err != nil {
 		return false, false // Some names cannot be together in a folder.
 	}
-	findings, err := (&checkCommand{Paths: []string{dir}}).check(newProgress())
+	findings, err := Check(t.Context(), []string{dir}, render.Policy{}, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +304,7 @@ func TestSameAsFunctionGenerated(t *testing.T) {
 
 // TestSameAsFunctionCases compares check with the function on the cases of package book.
 func TestSameAsFunctionCases(t *testing.T) {
-	raw, err := os.ReadFile("../book/testdata/cases.yaml")
+	raw, err := os.ReadFile("../../../book/testdata/cases.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,19 +350,19 @@ func TestSameAsFunctionCases(t *testing.T) {
 
 // TestExample checks that the example is packed from its folder, and has no problems.
 func TestExample(t *testing.T) {
-	const folder = "../example/authors/handbook"
-	got, err := packFolder(folder)
+	const dir = "../../../example/authors/handbook"
+	got, err := folder.YAML(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile("../example/authors/book.yaml")
+	want, err := os.ReadFile("../../../example/authors/book.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(string(want), got); diff != "" {
 		t.Errorf("example/authors/book.yaml is out of date: run \"markdownview pack example/authors/handbook --output example/authors/book.yaml\": -want +got\n%s", diff)
 	}
-	findings, err := (&checkCommand{Paths: []string{folder, "../example/authors/book.yaml"}}).check(newProgress())
+	findings, err := Check(t.Context(), []string{dir, "../../../example/authors/book.yaml"}, render.Policy{}, quiet)
 	if err != nil || len(findings) > 0 {
 		t.Errorf("want no problems, got %v, %v", findings, err)
 	}

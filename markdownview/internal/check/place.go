@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"regexp"
@@ -7,7 +7,39 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/folder"
+	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/render"
 )
+
+// A place is where the texts of a book are written.
+type place interface {
+	// file returns the file and the line of a line of a file of the book.
+	file(name string, line int) (string, int)
+	// field returns the file and the line of a field of the MarkdownView.
+	field(path string) (string, int)
+}
+
+// inFolder is the place of a book in a folder.
+type inFolder struct{ *folder.Folder }
+
+func (f inFolder) file(name string, line int) (string, int) {
+	if !slices.ContainsFunc(f.Files, func(file folder.File) bool { return file.Name == name }) {
+		return f.Path, 0 // Such as a generated SUMMARY.md.
+	}
+
+	return f.Shown(name), line
+}
+
+var fileField = regexp.MustCompile(`^spec\.(?:markdowns|binaries)\[(.+?)\]:`)
+
+func (f inFolder) field(path string) (string, int) {
+	if m := fileField.FindStringSubmatch(path + ":"); m != nil {
+		return f.file(m[1], 0)
+	}
+
+	return f.Path, 0
+}
 
 // inYAML is the place of a book in a file of YAML.
 type inYAML struct {
@@ -24,9 +56,9 @@ type textPlace struct {
 
 // newInYAML returns the place of the MarkdownView of a number in a file. Its ConfigMaps are
 // in one of the files. Without YAML that can be read, no place is known.
-func newInYAML(path string, number int, files map[string]sources) inYAML {
+func newInYAML(path string, number int, files map[string]render.Source) inYAML {
 	p := inYAML{path, &yaml.Node{}, map[string]textPlace{}}
-	for _, root := range documents(files[path].xr) {
+	for _, root := range documents(files[path].XR) {
 		spec := get(root, "spec")
 		if value(get(root, "kind")) != "MarkdownView" && get(spec, "markdowns") == nil && get(spec, "markdownsFrom") == nil {
 			continue
@@ -49,7 +81,7 @@ func newInYAML(path string, number int, files map[string]sources) inYAML {
 			folder += "/"
 		}
 		for file, s := range files {
-			for _, root := range documents(s.xr) {
+			for _, root := range documents(s.XR) {
 				if value(get(root, "kind")) == "ConfigMap" && value(get(get(root, "metadata"), "name")) == name {
 					p.add(file, folder, get(root, "data"), get(root, "binaryData"))
 				}

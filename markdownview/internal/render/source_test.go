@@ -1,0 +1,82 @@
+package render
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.md")
+	if err := os.WriteFile(file, []byte("A"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder := Load(dir, Policy{})
+	if folder.XR != "" || folder.Problem != "" || folder.Stamp == "" || folder != Load(dir, Policy{}) {
+		t.Errorf("a folder has no text, no problem, and a stamp that stays: %+v", folder)
+	}
+	if err := os.Chtimes(file, time.Unix(0, 0), time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if folder == Load(dir, Policy{}) {
+		t.Error("the source is the same after a change of a file in the folder")
+	}
+	if s := Load(file, Policy{}); s.XR != "A" || s.Stamp != "" || s.Problem != "" {
+		t.Errorf("a file has only a text: %+v", s)
+	}
+	for _, s := range []Source{Load(file+"x", Policy{}), Load(file, Policy{Composition: file + "x"}), Load(dir, Policy{Input: file + "x"})} {
+		if want := "cannot read " + file + "x: no such file or directory"; s.Problem != want {
+			t.Errorf("want %q, got %q", want, s.Problem)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	const text = "kind: A\n---\n# A comment.\n---\nkind: B\nmetadata: {name: one}\n---\nkind: B\nmetadata: {name: two}\n"
+	b := func(o Object) bool { return o.Kind == "B" }
+	cases := map[string]struct {
+		reason, text, name, problem string
+	}{
+		"First":    {reason: "The first document that matches.", text: text, name: "one"},
+		"JSON":     {reason: "JSON is YAML.", text: `{"kind": "B", "metadata": {"name": "json"}}`, name: "json"},
+		"None":     {reason: "No document matches.", text: "kind: A\n", problem: "not found"},
+		"Empty":    {reason: "There are no documents.", problem: "not found"},
+		"Markdown": {reason: "The file is a chapter.", text: "Hello\n", problem: "an object of Kubernetes cannot be a string"},
+		"Field":    {reason: "A field has another type.", text: "kind: A\nspec: text\n", problem: "spec cannot be a string"},
+		"NotYAML":  {reason: "The file is broken.", text: "a: b: c", problem: "error converting YAML to JSON: yaml: mapping values are not allowed in this context"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := Find(tc.text, b)
+			problem := ""
+			if err != nil {
+				problem = err.Error()
+			}
+			if problem != tc.problem {
+				t.Fatalf("%s\nwant error %q, got %q", tc.reason, tc.problem, problem)
+			}
+			if errors.Is(err, ErrNotFound) != (tc.problem == "not found") {
+				t.Errorf("%s\nwrong kind of error: %v", tc.reason, err)
+			}
+			if name := got.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue(); name != tc.name && err == nil {
+				t.Errorf("%s\nwant %q, got %q", tc.reason, tc.name, name)
+			}
+		})
+	}
+}
+
+func TestIsView(t *testing.T) {
+	var o Object
+	if o.IsView() {
+		t.Error("an empty document is not a MarkdownView")
+	}
+	if o.Kind = "MarkdownView"; !o.IsView() {
+		t.Error("want a MarkdownView by its kind")
+	}
+	if o.Kind, o.Spec.Markdowns = "Wiki", map[string]any{}; !o.IsView() {
+		t.Error("want a MarkdownView of another kind by spec.markdowns")
+	}
+}

@@ -1,0 +1,104 @@
+package render
+
+import (
+	"bytes"
+	"testing"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	"sigs.k8s.io/yaml"
+)
+
+const composed = `
+deployment:
+  kind: Deployment
+  spec:
+    template:
+      spec:
+        containers:
+        - name: proxy
+        - name: mdbook
+          env: [{name: MDBOOK_BOOK__TITLE, value: '"Costs $$1"'}]
+          volumeMounts: [{name: output, mountPath: /book/book}, {name: book, mountPath: /book/src}]
+        volumes: [{name: output, emptyDir: {}}, {name: book, VOLUME}]
+text: {kind: ConfigMap, metadata: {name: text}, data: {SUMMARY.md: summary, a--b.md: page}}
+more: {kind: ConfigMap, metadata: {name: more}, binaryData: {logo.png: AAE=}}
+service: {kind: Service, metadata: {name: text}}
+`
+
+func TestLayout(t *testing.T) {
+	cases := map[string]struct {
+		reason, volume string
+		want           map[string]string
+		problem        string
+	}{
+		"Flat": {
+			reason: "Without items, every key is a file.",
+			volume: "configMap: {name: text}",
+			want:   map[string]string{"SUMMARY.md": "summary", "a--b.md": "page"},
+		},
+		"Items": {
+			reason: "With items, only those are files, at their paths.",
+			volume: "configMap: {name: text, items: [{key: a--b.md, path: a/b.md}]}",
+			want:   map[string]string{"a/b.md": "page"},
+		},
+		"Projected": {
+			reason: "A projected volume has the files of several ConfigMaps, binaries too.",
+			volume: "projected: {sources: [{configMap: {name: text}}, {configMap: {name: more, items: [{key: logo.png, path: img/logo.png}]}}]}",
+			want:   map[string]string{"SUMMARY.md": "summary", "a--b.md": "page", "img/logo.png": "\x00\x01"},
+		},
+		"Image": {
+			reason:  "The preview cannot read the files of an image.",
+			volume:  "image: {reference: registry.example.com/book}",
+			problem: "cannot preview a book in an image: put its files into spec.markdowns",
+		},
+		"NoKey": {
+			reason:  "An item without its key would keep the pod from starting.",
+			volume:  "configMap: {name: text, items: [{key: c.md, path: c.md}]}",
+			problem: `cannot find the book: ConfigMap "text" has no key "c.md"`,
+		},
+		"NoConfigMap": {
+			reason:  "A missing ConfigMap is an error.",
+			volume:  "configMap: {name: other}",
+			problem: `cannot find the book: ConfigMap "other" is not composed`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			objects := map[string]map[string]any{}
+			if err := yaml.Unmarshal(bytes.ReplaceAll([]byte(composed), []byte("VOLUME"), []byte(tc.volume)), &objects); err != nil {
+				t.Fatal(err)
+			}
+			resources := map[string]*fnv1.Resource{}
+			for key, o := range objects {
+				s, err := structpb.NewStruct(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resources[key] = &fnv1.Resource{Resource: s}
+			}
+			b, err := layout(resources)
+			if tc.problem != "" {
+				if err == nil || err.Error() != tc.problem {
+					t.Errorf("%s\nwant error %q, got %v", tc.reason, tc.problem, err)
+				}
+
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s\n%v", tc.reason, err)
+			}
+			got := map[string]string{}
+			for path, content := range b.Files {
+				got[path] = string(content)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff([]string{`MDBOOK_BOOK__TITLE="Costs $1"`}, b.Env); diff != "" {
+				t.Errorf("variables of mdBook: -want +got\n%s", diff)
+			}
+		})
+	}
+}
