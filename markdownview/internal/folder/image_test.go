@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/opencontainers/go-digest"
 )
 
 // TestLayer checks that the layer of an image has the files of a folder, and depends only on
@@ -44,9 +45,9 @@ func TestLayer(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 
-	layer, err := f.layer()
-	if err != nil || layer.Size != int64(out.Len()) {
-		t.Errorf("want a layer of %d bytes, got %v, %v", out.Len(), layer, err)
+	layer, tarball, err := f.layer()
+	if err != nil || layer.Size <= int64(out.Len()) || tarball != digest.FromBytes(out.Bytes()) {
+		t.Errorf("want a layer with the tarball of %d bytes, got %v, %s, %v", out.Len(), layer, tarball, err)
 	}
 	file := filepath.Join(dir, "b.md")
 	if err := errors.Join(os.Chtimes(file, time.Unix(0, 0), time.Unix(0, 0)), os.Chmod(file, 0o400)); err != nil {
@@ -55,13 +56,13 @@ func TestLayer(t *testing.T) {
 	if f, err = List(dir, quiet); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := f.layer(); err != nil || again.Digest != layer.Digest {
+	if again, _, err := f.layer(); err != nil || again.Digest != layer.Digest {
 		t.Errorf("the digest depends on the time or the mode of a file: %v", err)
 	}
 	if err := errors.Join(os.Chmod(file, 0o600), os.Truncate(file, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.layer(); err == nil || !strings.HasPrefix(err.Error(), "cannot read "+file+", which has changed meanwhile") {
+	if _, _, err := f.layer(); err == nil || !strings.HasPrefix(err.Error(), "cannot read "+file+", which has changed meanwhile") {
 		t.Errorf("want an error for a file that has changed, got %v", err)
 	}
 }
