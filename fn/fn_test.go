@@ -37,14 +37,14 @@ func TestTTL(t *testing.T) {
 		"Flag":           {reason: "The flag applies when the Input has no TTL", flag: time.Minute, want: time.Minute},
 		"Input":          {reason: "The TTL of the Input takes precedence", input: `{ttl: 1h}`, flag: time.Minute, want: time.Hour},
 		"Zero":           {reason: "A TTL of zero in the Input takes precedence too", input: `{ttl: 0s}`, flag: time.Minute, want: 0},
-		"Open":           {reason: "While events are dropped, a change is observed within seconds", xr: open, want: 20 * time.Second},
+		"Open":           {reason: "While events are dropped, a change is observed within seconds", xr: open, want: 10 * time.Second},
 		"OpenRollingOut": {reason: "While events of a rollout are dropped, its end is observed sooner", xr: open, deployment: rollout, want: 5 * time.Second},
 		"OpenDegraded":   {reason: "The end of an error is observed sooner too", xr: pending, want: 5 * time.Second},
 		"OpenChanging":   {reason: "STATUS follows Available in the next call", xr: changing, want: 5 * time.Second},
-		"OpenFlag":       {reason: "A longer TTL of the flag does not apply", xr: open, flag: time.Minute, want: 20 * time.Second},
-		"OpenInput":      {reason: "A longer TTL of the Input does not apply", xr: open, input: `{ttl: 1h}`, want: 20 * time.Second},
+		"OpenFlag":       {reason: "A longer TTL of the flag does not apply", xr: open, flag: time.Minute, want: 10 * time.Second},
+		"OpenInput":      {reason: "A longer TTL of the Input does not apply", xr: open, input: `{ttl: 1h}`, want: 10 * time.Second},
 		"OpenShorter":    {reason: "A shorter TTL of the Input applies", xr: open, deployment: rollout, input: `{ttl: 1s}`, want: time.Second},
-		"OpenZero":       {reason: "A TTL of zero means that none is set", xr: open, input: `{ttl: 0s}`, want: 20 * time.Second},
+		"OpenZero":       {reason: "A TTL of zero means that none is set", xr: open, input: `{ttl: 0s}`, want: 10 * time.Second},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -844,7 +844,7 @@ func lawCalledAgain(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFun
 	if observedCondition(req, "Responsive", "status") != "False" {
 		return
 	}
-	most := 20 * time.Second
+	most := 10 * time.Second
 	if changesAvailable(req, rsp) || slices.ContainsFunc(composedIn(rsp), func(key string) bool {
 		return rsp.GetDesired().GetResources()[key].GetReady() == fnv1.Ready_READY_FALSE
 	}) {

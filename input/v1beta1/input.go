@@ -28,14 +28,13 @@ type Input struct {
 	// +optional
 	ViewerImage string `json:"viewerImage,omitempty"`
 
-	// AllowedImages are patterns; the viewerImage of a MarkdownView must match one
-	// of them. If unset, they allow the repository of the Input's viewerImage, or of
-	// its default, with any tag or digest. An empty list allows none. A pattern starts
-	// with a registry ("docker.io/peaceiris/mdbook"): it is compared with the full name
-	// of the image, which the pod then uses. "*" matches any text without "/". A
-	// registry can be "*", or have "*" as its first label or its port. A pattern
-	// without a tag or digest allows all of them; a pattern with a tag allows only
-	// that tag, without a digest. The patterns do not apply to the Input's viewerImage.
+	// AllowedImages are patterns for the viewerImage of a MarkdownView, which must match
+	// one of them. By default, any tag or digest of the Input's viewerImage is allowed. An
+	// empty list allows no image. A pattern is the full name of an image, with its
+	// registry, such as "docker.io/peaceiris/mdbook". "*" matches any text without "/".
+	// In the registry, it can stand for the whole name, the first label or the port.
+	// Without a tag or digest, a pattern allows all of them. With a tag, it allows only
+	// that tag, without a digest. The Input's viewerImage is always allowed.
 	// +optional
 	AllowedImages []string `json:"allowedImages,omitempty"`
 
@@ -153,15 +152,15 @@ type Input struct {
 	// TTL is the time after which Crossplane calls the function again although
 	// nothing has changed. Crossplane v2.4 and later watch everything that the
 	// function reads, so the default is 0: never. While it drops events of a
-	// MarkdownView that changes often, the time is at most 20 seconds.
+	// MarkdownView that changes often, the time is at most 10 seconds.
 	// +optional
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 
-	// StatusFields are the status fields that the XRD declares. Crossplane
-	// cannot apply a status field that is not declared. If unset, they are all for the
-	// XRD of this project, and for others the function reads them from the schema. A Composition that lists the schema under
-	// requirements.requiredSchemas of the step, with requirementName xr, saves a
-	// second call.
+	// StatusFields are the status fields that the XRD declares. Crossplane cannot apply
+	// others. By default, the function knows the fields of this project's XRD, and reads
+	// those of another XRD from its schema, which takes a second call. To save that call,
+	// list the schema under requirements.requiredSchemas of the step, with requirementName
+	// xr.
 	// +optional
 	StatusFields []StatusField `json:"statusFields,omitempty"`
 
@@ -278,14 +277,14 @@ type Route struct {
 	// +optional
 	Host string `json:"host,omitempty"`
 
-	// Path of each book below its host, for example "/{namespace}/{name}/": one host and
-	// one certificate then serve many books. It begins and ends with "/". Each part
-	// between is {name}, {namespace}, or text. It needs {name}, and also {namespace}
-	// unless the host and all allowedHosts have it, so that no two MarkdownViews of the
-	// Composition have the same address. It needs server, because "mdbook serve" serves
-	// a book only at "/". Defaults to "/". Books on one host are one origin for a
-	// browser: a script in one book can read what another has stored there. A host for
-	// each book separates them.
+	// Path of each book below its host, such as "/{namespace}/{name}/". One host and one
+	// certificate then serve many books. Defaults to "/". It begins and ends with "/", and
+	// each part is {name}, {namespace} or text. {name} is required. {namespace} is
+	// required unless the host and all allowedHosts have it: no two MarkdownViews of the
+	// Composition can have the same address. A path requires server, because "mdbook
+	// serve" serves a book only at "/". For a browser, books on one host have one origin:
+	// a script in one book can read what another has stored. A host for each book
+	// separates them.
 	// +optional
 	// +kubebuilder:validation:MaxLength=200
 	// +kubebuilder:validation:Pattern=`^/(([A-Za-z0-9][A-Za-z0-9._~-]*|\{name\}|\{namespace\})/)+$`

@@ -21,7 +21,7 @@ const (
 	// settledTTL is how long it takes to observe a change of the XR, of its Composition
 	// or of a composed resource whose event is dropped. The breaker stays open until
 	// an event after its five minutes closes it, so this can be the TTL for an hour.
-	settledTTL = 20 * time.Second
+	settledTTL = 10 * time.Second
 )
 
 // breakerOpen returns whether Crossplane drops events of the XR. Crossplane sets the
