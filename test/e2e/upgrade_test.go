@@ -159,7 +159,7 @@ func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
 	k.Helper()
 
 	begin := time.Now()
-	_, earlier := k.failedReconciles()
+	known, earlier := k.failedReconciles() // Such as one before Crossplane's cache had a new Composition.
 	stop := func() {}
 	if k.realPods {
 		stop = k.load(names)
@@ -185,7 +185,8 @@ func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
 	stop()
 
 	failed, after := k.failedReconciles()
-	k.check(equal("failed reconciles", nil, failed))
+	failed = slices.DeleteFunc(failed, func(f string) bool { return slices.Contains(known, f) })
+	k.check(equal("failed reconciles", "", strings.Join(failed, "\n")))
 	k.check(equal("reconciles without an endpoint after the upgrade", 0, after-before))
 	k.Logf("%s: %d reconciles without an endpoint; %s", version, before-earlier, unsynced())
 }
