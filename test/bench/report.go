@@ -34,7 +34,7 @@ func header(p plan, load string) string {
 `+"`make bench`"+` writes this page. Every number is a multiple of the CPU, latency or memory of *no-op*, a function that does nothing and uses function-sdk-go ([test/bench/noop](../test/bench/noop)). The target is in the column *at most*. **Bold** numbers miss their target.
 
 - *floor* is a gRPC server that reads the request, decodes nothing, and sends a response of function-markdownview that was encoded beforehand ([test/bench/floor](../test/bench/floor)).
-- In *first*, there are no composed resources yet. SUMMARY.md is the same as in an earlier call, so the function does not parse it again. In *steady*, the MarkdownView is healthy, and the request has the XR and its composed resources as an API server returns them, with managedFields.
+- In *first*, there are no composed resources yet. In *steady*, the MarkdownView is healthy, and the request has the XR and its composed resources as an API server returns them, with managedFields.
 - function-auto-ready is the next step of the pipeline, after function-markdownview.
 - function-go-templating and function-patch-and-transform compose the same resources ([test/bench/peers](../test/bench/peers)). They are measured only if their binaries are in `+"`.bin`"+`, because they cannot be built from Go modules everywhere.
 
