@@ -252,7 +252,7 @@ load: ## Create N MarkdownViews (500) with KIB KiB of text (0) at once, and writ
 .PHONY: mutation
 mutation: $(BIN)/gremlins ## Run mutation tests of the function, in the lines changed since SINCE, and report mutants that no test detects.
 	$(BIN)/gremlins unleash --workers 1 --timeout-coefficient 40 --output-statuses lct --integration --coverpkg ./... \
-		--exclude-files '^(preview|release|server|test)/|^main\.go|zz_generated' $(if $(SINCE),--diff $(SINCE))
+		--exclude-files '^(markdownview|release|server|test)/|^main\.go|zz_generated' $(if $(SINCE),--diff $(SINCE))
 
 ##@ Release, without Docker
 

@@ -74,7 +74,7 @@ func startNginx(t *testing.T, d *appsv1.Deployment, site string) (address string
 	log := &output{}
 	cmd := nginxCommand(ctx, t, d, site)
 	cmd.Stdout, cmd.Stderr = log, log
-	// The worker exits with the master only if the master can tell it.
+	// After SIGKILL, nginx could not stop its worker processes.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
