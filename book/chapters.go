@@ -17,10 +17,10 @@ func checkSummary(x *index, r *report) (chapters []summary.Chapter, lost map[str
 	text, ok := x.Markdowns[summaryName]
 	if !ok {
 		if near := x.nearest(summaryName); strings.EqualFold(near, summaryName) {
-			r.errors.Addf("", 0, "%s is missing: rename \"%s\"", summaryName, near)
+			r.errors.Addf("", 0, "rename \"%s\" to %s, which lists the chapters", near, summaryName)
 			return nil, nil
 		}
-		r.errors.Addf("", 0, "%s is missing: add one that lists the chapters, such as \"- [Title](file.md)\"", summaryName)
+		r.errors.Addf("", 0, "add %s, which lists the chapters in lines such as \"- [Title](file.md)\"", summaryName)
 
 		return nil, nil
 	}
@@ -41,7 +41,7 @@ func checkSummary(x *index, r *report) (chapters []summary.Chapter, lost map[str
 		parsed.Code = nil
 		r.errors.Add(func() Problem { return code })
 	} else if len(chapters) == 0 && len(r.errors.First) == 0 {
-		r.errors.Addf(summaryName, 0, "it lists no chapter, so mdBook has no first page: add a line such as \"- [Title](file.md)\"")
+		r.errors.Addf(summaryName, 0, "add a line such as \"- [Title](file.md)\": without a chapter, mdBook has no first page")
 	}
 
 	return chapters, warnIgnored(parsed, listed, r)
@@ -53,8 +53,8 @@ func warnIgnored(parsed summary.Summary, listed map[string]bool, r *report) map[
 	for _, c := range parsed.Lost {
 		lost[c.Name] = true
 		if !markdown.HasScheme(c.Target) && !listed[c.Name] {
-			r.warnings.Addf(summaryName, c.Line, "mdBook ignores the link to \"%s\": make it an item of its own, \"- [Title](file.md)\", "+
-				"in the same list as the items above it, or after an empty line", c.Target)
+			r.warnings.Addf(summaryName, c.Line, "make the link to \"%s\" an item of its own, \"- [Title](file.md)\", "+
+				"in the same list as the items above it, or after an empty line: mdBook ignores it", c.Target)
 		}
 	}
 	for _, ignored := range slices.Concat(parsed.Code, parsed.Ignored) {
@@ -69,24 +69,24 @@ func checkTarget(x *index, c *summary.Chapter, r *report) bool {
 	_, exists := x.Markdowns[c.Name]
 	switch {
 	case markdown.HasScheme(c.Target) && !exists && !x.binaries[c.Name]:
-		r.errors.Addf(summaryName, c.Line, "\"%s\" is a URL, but a chapter is a file in spec.markdowns: link to the URL from a chapter", c.Target)
+		r.errors.Addf(summaryName, c.Line, "link to \"%s\" in a chapter instead: a chapter is a file, not a URL", c.Target)
 	case strings.HasPrefix(c.Target, "/"):
-		r.errors.Addf(summaryName, c.Line, "chapter \"%s\" is outside of the book: write a path relative to SUMMARY.md", c.Target)
+		r.errors.Addf(summaryName, c.Line, "write the path of chapter \"%s\" relative to SUMMARY.md: it is outside of the book", c.Target)
 	case strings.Contains("/"+c.Target+"/", "/../"):
-		r.errors.Addf(summaryName, c.Line, "chapter \"%s\" contains \"..\": write a path without it", c.Target)
+		r.errors.Addf(summaryName, c.Line, "write the path of chapter \"%s\" without \"..\"", c.Target)
 	case strings.HasSuffix(c.Target, "/"), strings.HasSuffix(c.Target, "/."), c.Target == ".":
-		r.errors.Addf(summaryName, c.Line, "chapter \"%s\" is not a file: link to a file such as \"%s\"", c.Target, path.Join(c.Name, "README.md"))
+		r.errors.Addf(summaryName, c.Line, "link to a file such as \"%s\": chapter \"%s\" is a folder", path.Join(c.Name, "README.md"), c.Target)
 	case exists:
 		if cause := unreachable(Page(c.Name)); cause != "" {
-			r.errors.Addf(summaryName, c.Line, "chapter \"%s\": mdBook's links to it do not work because its name %s: rename the file", c.Target, cause)
+			r.errors.Addf(summaryName, c.Line, "rename chapter \"%s\": mdBook's links to it do not work, because its name %s", c.Target, cause)
 			return false
 		}
 
 		return true
 	case x.binaries[c.Name]:
-		r.errors.Addf(summaryName, c.Line, "chapter \"%s\" is not UTF-8 text: save it as UTF-8", c.Target)
+		r.errors.Addf(summaryName, c.Line, "save chapter \"%s\" as UTF-8 text: mdBook cannot read it", c.Target)
 	case strings.ContainsAny(c.Target, "#?"):
-		r.errors.Addf(summaryName, c.Line, "chapter \"%s\" contains \"#\" or \"?\", but a chapter is a whole file: link to the file alone", c.Target)
+		r.errors.Addf(summaryName, c.Line, "write chapter \"%s\" without \"#\" or \"?\": a chapter is a whole file", c.Target)
 	default:
 		r.errors.Add(func() Problem { return missing(x, c) })
 	}
@@ -95,14 +95,12 @@ func checkTarget(x *index, c *summary.Chapter, r *report) bool {
 }
 
 func missing(x *index, c *summary.Chapter) Problem {
-	message := "chapter \"" + problem.Display(c.Target) + "\" is not in spec.markdowns: "
 	if decoded, err := url.PathUnescape(c.Target); err == nil && decoded != c.Target && x.has(summary.Clean(decoded)) {
-		message += "did you mean \"<" + problem.Display(decoded) + ">\"? mdBook decodes only %20"
-	} else if near := x.nearest(c.Name); near != "" {
-		message += "did you mean \"" + problem.Display(near) + "\"?"
-	} else {
-		message += "add the file or remove the link"
+		return problem.New(summaryName, c.Line, "write \"<%s>\" instead of \"%s\": mdBook decodes only %%20", decoded, c.Target)
+	}
+	if near := x.nearest(c.Name); near != "" {
+		return problem.New(summaryName, c.Line, "write \"%s\" instead of \"%s\", which is not in the book", near, c.Target)
 	}
 
-	return Problem{File: summaryName, Line: c.Line, Message: message}
+	return problem.New(summaryName, c.Line, "add chapter \"%s\", or remove its link: the file is not in the book", c.Target)
 }

@@ -14,7 +14,7 @@ var includeKinds = set("#include", "#rustdoc_include", "#playground", "#playpen"
 // maxKind is longer than every kind of include.
 const maxKind = 20
 
-// includes returns the offset and the name of each file that a text includes. mdBook
+// includes returns the offset and the name of each file that text includes. mdBook
 // includes files before it parses Markdown, also in code and in comments.
 func includes(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
@@ -80,7 +80,7 @@ func next(text string, at, last int, c byte) int {
 	return len(text)
 }
 
-// skip returns the offset of the next character that is no space.
+// skip returns the offset of the next character that is not a space.
 func skip(text string, at int) int {
 	return len(text) - len(strings.TrimLeft(text[at:], space))
 }

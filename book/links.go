@@ -48,7 +48,7 @@ func warnChapters(x *index, out *output, chapters []summary.Chapter, lost map[st
 	}
 	for _, c := range chapters {
 		if n, _ := frontmatter.Read(strings.TrimPrefix(x.Markdowns[c.Name], "\ufeff")); n > 0 {
-			r.warnings.Addf(c.Name, 1, "mdBook shows the front matter on the page: remove lines 1 to %d", n)
+			r.warnings.Addf(c.Name, 1, "remove lines 1 to %d: mdBook shows the front matter on the page", n)
 		}
 		l.warnIncludes(c.Name)
 		l.warnLinks(c.Name)
@@ -173,11 +173,11 @@ type deadLink struct {
 func (d deadLink) problem(chapter string, line int) Problem {
 	switch {
 	case d.page != "":
-		return problem.New(chapter, line, "the link to \"%s\" leads nowhere, because the page of README.md is %s: link to that", d.target, d.page)
+		return problem.New(chapter, line, "link to %s instead of \"%s\": mdBook gives the page of a README.md this name", d.page, d.target)
 	case d.unlisted:
-		return problem.New(chapter, line, "the link to \"%s\" leads nowhere, because %s is not in SUMMARY.md: add it there", d.target, d.path)
+		return problem.New(chapter, line, "add %s to SUMMARY.md: it has no page, so the link to \"%s\" leads nowhere", d.path, d.target)
 	default:
-		return problem.New(chapter, line, "the link to \"%s\" leads nowhere: %s is not in the book", d.target, d.path)
+		return problem.New(chapter, line, "add %s to the book, or change the link to \"%s\": it leads nowhere", d.path, d.target)
 	}
 }
 
@@ -271,7 +271,7 @@ func (l *linkChecker) warnIncludes(name string) {
 	for offset, target := range includes(l.Markdowns[name]) {
 		if resolved := l.include(name, target); resolved != "" && !l.has(resolved) {
 			l.report.warnings.Add(func() Problem {
-				return problem.New(name, l.line(name, offset), "the included file \"%s\" is not in the book: %s is missing", target, resolved)
+				return problem.New(name, l.line(name, offset), "change the include of \"%s\", or add the file: %s is not in the book", target, resolved)
 			})
 		}
 	}
@@ -309,7 +309,7 @@ func (l *linkChecker) warnUnlisted(chapters []summary.Chapter, lost map[string]b
 	}
 	for _, name := range l.names {
 		if isMarkdown(name) && !listed[name] && !l.included[name] && !lost[name] {
-			l.report.warnings.Addf("", 0, "file \"%s\" is not in SUMMARY.md, so it has no page: add it there or remove it", name)
+			l.report.warnings.Addf("", 0, "add file \"%s\" to SUMMARY.md, or remove it: it has no page", name)
 		}
 	}
 }

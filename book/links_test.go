@@ -22,29 +22,29 @@ func TestLinks(t *testing.T) {
 		"Dead": {
 			"Links that lead nowhere are reported with their line.", "[a](c.md)\n\n![b](../img/d.png)\n<img src='e&amp;f.png'>",
 			[]string{
-				`x/a.md line 1: the link to "c.md" leads nowhere: x/c.md is not in the book`,
-				`x/a.md line 3: the link to "../img/d.png" leads nowhere: img/d.png is not in the book`,
-				`x/a.md line 4: the link to "e&f.png" leads nowhere: x/e&f.png is not in the book`,
+				`x/a.md line 1: add x/c.md to the book, or change the link to "c.md": it leads nowhere`,
+				`x/a.md line 3: add img/d.png to the book, or change the link to "../img/d.png": it leads nowhere`,
+				`x/a.md line 4: add x/e&f.png to the book, or change the link to "e&f.png": it leads nowhere`,
 			},
 		},
 		"Definitions": {
 			"The use of a dead definition is reported, the first definition counts, and order is that of the text.",
 			"[a][x]\n[b](c.md)\n[Y]\n\n[x]: d.md\n[x]: b.md\n[y  Z]: e.md\n[y]: f.md\n",
 			[]string{
-				`x/a.md line 1: the link to "d.md" leads nowhere: x/d.md is not in the book`,
-				`x/a.md line 2: the link to "c.md" leads nowhere: x/c.md is not in the book`,
-				`x/a.md line 3: the link to "f.md" leads nowhere: x/f.md is not in the book`,
+				`x/a.md line 1: add x/d.md to the book, or change the link to "d.md": it leads nowhere`,
+				`x/a.md line 2: add x/c.md to the book, or change the link to "c.md": it leads nowhere`,
+				`x/a.md line 3: add x/f.md to the book, or change the link to "f.md": it leads nowhere`,
 			},
 		},
 		"UnusedDefinition":   {"A definition that nothing uses is no link.", "[x]: d.md\n", nil},
-		"SecondDefinition":   {"The first definition counts.", "[a][x]\n\n[x]: b.md\n[x]: d.md\n", []string{`x/a.md line 1: the link to "b.md" leads nowhere: x/b.md is not in the book`}},
-		"ManyDefinitions":    {"Only the first 1,000 definitions are checked.", "[1001] [1000]\n\n" + definitions(1001), []string{`x/a.md line 1: the link to "1000" leads nowhere: x/1000 is not in the book`}},
-		"ManyLinks":          {"The work of ordinary links is not limited.", strings.Repeat("[a link](../b.md)\n", 10_000) + "[a](c.md)", []string{`x/a.md line 10001: the link to "c.md" leads nowhere: x/c.md is not in the book`}},
+		"SecondDefinition":   {"The first definition counts.", "[a][x]\n\n[x]: b.md\n[x]: d.md\n", []string{`x/a.md line 1: add x/b.md to the book, or change the link to "b.md": it leads nowhere`}},
+		"ManyDefinitions":    {"Only the first 1,000 definitions are checked.", "[1001] [1000]\n\n" + definitions(1001), []string{`x/a.md line 1: add x/1000 to the book, or change the link to "1000": it leads nowhere`}},
+		"ManyLinks":          {"The work of ordinary links is not limited.", strings.Repeat("[a link](../b.md)\n", 10_000) + "[a](c.md)", []string{`x/a.md line 10001: add x/c.md to the book, or change the link to "c.md": it leads nowhere`}},
 		"TooManyLinks":       {"Links that are too many for their text are not checked.", strings.Repeat("[](b)", 40_000), nil},
-		"FrontMatter":        {"mdBook shows front matter.", "---\na: b\n---\n", []string{"x/a.md line 1: mdBook shows the front matter on the page: remove lines 1 to 3"}},
+		"FrontMatter":        {"mdBook shows front matter.", "---\na: b\n---\n", []string{"x/a.md line 1: remove lines 1 to 3: mdBook shows the front matter on the page"}},
 		"Included":           {"An included file needs no page.", "{{#include ../c.md}}", nil},
-		"IncludedElsewhere":  {"An absolute path is not in the book.", "{{#include /b.md}}", []string{`x/a.md line 1: the included file "/b.md" is not in the book: /b.md is missing`}},
-		"IncludedAndMissing": {"The line is that of the name.", "a\n{{#include\nd.md}}", []string{`x/a.md line 3: the included file "d.md" is not in the book: x/d.md is missing`}},
+		"IncludedElsewhere":  {"An absolute path is not in the book.", "{{#include /b.md}}", []string{`x/a.md line 1: change the include of "/b.md", or add the file: /b.md is not in the book`}},
+		"IncludedAndMissing": {"The line is that of the name.", "a\n{{#include\nd.md}}", []string{`x/a.md line 3: change the include of "d.md", or add the file: x/d.md is not in the book`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -16,13 +16,13 @@ func checkNames(x *index, r *report) {
 			continue
 		}
 		if i > 0 && x.names[i-1] == name {
-			r.errors.Addf("", 0, "two files are named \"%s\": remove one", name)
+			r.errors.Addf("", 0, "remove one of the two files named \"%s\"", name)
 			continue
 		}
 		valid = append(valid, name)
 		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
 			if x.has(folder) {
-				r.errors.Addf("", 0, "file \"%s\" is also the folder of \"%s\": rename one", folder, name)
+				r.errors.Addf("", 0, "rename file \"%s\" or the folder of \"%s\": both have this name", folder, name)
 			}
 		}
 		if filename.IsKey(name) || x.Shared[name] {
@@ -34,7 +34,7 @@ func checkNames(x *index, r *report) {
 			other, used = key, true
 		}
 		if used {
-			r.errors.Addf("", 0, "files \"%s\" and \"%s\" have the same key in the ConfigMap, \"%s\": rename one", name, other, key)
+			r.errors.Addf("", 0, "rename file \"%s\" or \"%s\": both have the key \"%s\" in the ConfigMap", name, other, key)
 		}
 		keys[key] = name
 	}

@@ -20,12 +20,12 @@ func TestCheckNames(t *testing.T) {
 		"Folder": {
 			reason: "A volume cannot have a file and a folder with the same name.",
 			names:  []string{"a.md", "x", "x/y/z.txt"},
-			want:   `file "x" is also the folder of "x/y/z.txt": rename one`,
+			want:   `rename file "x" or the folder of "x/y/z.txt": both have this name`,
 		},
 		"Key": {
 			reason: "A file whose name is the key of another file would replace it.",
 			names:  []string{"a.md", "guide/intro.txt", filename.Key("guide/intro.txt")},
-			want:   `files "guide/intro.txt" and "` + filename.Key("guide/intro.txt") + `" have the same key in the ConfigMap, "` + filename.Key("guide/intro.txt") + `": rename one`,
+			want:   `rename file "guide/intro.txt" or "` + filename.Key("guide/intro.txt") + `": both have the key "` + filename.Key("guide/intro.txt") + `" in the ConfigMap`,
 		},
 	}
 	for name, tc := range cases {
@@ -42,7 +42,7 @@ func TestCheckNames(t *testing.T) {
 	}
 	t.Run("Twice", func(t *testing.T) {
 		errors, _ := Check(Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": ""}, Binaries: []string{"a.md"}})
-		if got, want := errors.String(), `two files are named "a.md": remove one`; got != want {
+		if got, want := errors.String(), `remove one of the two files named "a.md"`; got != want {
 			t.Errorf("Two files cannot have the same name.\nwant %s\ngot  %s", want, got)
 		}
 	})

@@ -32,19 +32,19 @@ func (o *output) checkPages(chapters []summary.Chapter, r *report) {
 		before, used := o.pages[page]
 		switch {
 		case before == c.Name:
-			r.errors.Addf(summaryName, c.Line, "chapter \"%s\" is already on line %d: remove one", c.Target, lines[page])
+			r.errors.Addf(summaryName, c.Line, "remove chapter \"%s\" here or from line %d: it is in both", c.Target, lines[page])
 			continue
 		case used:
-			r.errors.Addf(summaryName, c.Line, "chapters \"%s\" and \"%s\" (line %d) have the same page, %s: rename one", c.Name, before, lines[page], page)
+			r.errors.Addf(summaryName, c.Line, "rename chapter \"%s\" or \"%s\" (line %d): both have the page %s", c.Name, before, lines[page], page)
 			continue
 		case page == c.Name:
-			r.errors.Addf(summaryName, c.Line, "chapter \"%s\" is served as it is, not as a page: rename it to end with .md", c.Target)
+			r.errors.Addf(summaryName, c.Line, "rename chapter \"%s\" to end with .md: it is served as it is, not as a page", c.Target)
 			continue
 		case page == "print.html", page == "404.html" && c.Name != "404.md":
-			r.errors.Addf(summaryName, c.Line, "chapter \"%s\" has the page %s, which mdBook writes itself: rename it", c.Name, page)
+			r.errors.Addf(summaryName, c.Line, "rename chapter \"%s\": mdBook writes its page, %s, itself", c.Name, page)
 			continue
 		case page == "toc.html":
-			r.warnings.Addf(summaryName, c.Line, "the page of chapter \"%s\" replaces mdBook's %s, the table of contents where there is no JavaScript: rename it", c.Name, page)
+			r.warnings.Addf(summaryName, c.Line, "rename chapter \"%s\": its page replaces mdBook's %s, the table of contents where there is no JavaScript", c.Name, page)
 		}
 		o.pages[page], lines[page] = c.Name, c.Line
 	}
@@ -60,13 +60,13 @@ func (o *output) checkCopies(x *index, r *report) {
 		chapter, replaced := o.pages[name]
 		switch {
 		case replaced:
-			r.errors.Addf("", 0, "file \"%s\" replaces the page of chapter \"%s\": rename one", name, chapter)
+			r.errors.Addf("", 0, "rename file \"%s\" or chapter \"%s\": the file replaces the page of the chapter", name, chapter)
 		case ownFolders[name]:
-			r.errors.Addf("", 0, "file \"%s\" has the name of a folder that mdBook writes, so mdBook fails: rename it", name)
+			r.errors.Addf("", 0, "rename file \"%s\": mdBook writes a folder of this name, and fails", name)
 		case name == "toc.js":
-			r.errors.Addf("", 0, "file \"%s\" replaces the table of contents of mdBook 0.4: rename it", name)
+			r.errors.Addf("", 0, "rename file \"%s\": it replaces the table of contents of mdBook 0.4", name)
 		case ownFiles[name] && !replaceable[name]:
-			r.warnings.Addf("", 0, "file \"%s\" replaces a file of mdBook: rename it", name)
+			r.warnings.Addf("", 0, "rename file \"%s\": it replaces a file of mdBook", name)
 		}
 	}
 }
@@ -86,9 +86,9 @@ func (o *output) checkFolders(x *index, r *report) {
 			chapter, isPage := o.pages[folder]
 			switch {
 			case isPage:
-				r.errors.Addf("", 0, "folder \"%s\" has the name of the page of chapter \"%s\", so mdBook fails: rename one", folder, chapter)
+				r.errors.Addf("", 0, "rename folder \"%s\" or chapter \"%s\", whose page has the name of the folder: mdBook fails", folder, chapter)
 			case ownFiles[folder]:
-				r.errors.Addf("", 0, "folder \"%s\" has the name of a file that mdBook writes, so mdBook fails: rename it", folder)
+				r.errors.Addf("", 0, "rename folder \"%s\": mdBook writes a file of this name, and fails", folder)
 			}
 		}
 	}

@@ -56,15 +56,15 @@ func (o *output) checkRedirects(x *index, r *report) {
 		chapter, isPage := o.pages[page]
 		switch {
 		case isPage:
-			r.errors.Addf("", 0, "the redirect of \"%s\" hides the page of chapter \"%s\": remove one", from, chapter)
+			r.errors.Addf("", 0, "remove the redirect of \"%s\" or chapter \"%s\": the redirect hides its page", from, chapter)
 		case o.copies[page] || folders[page]:
-			r.errors.Addf("", 0, "the redirect of \"%s\" hides a file or folder of the book: remove one", from)
+			r.errors.Addf("", 0, "remove the redirect of \"%s\", or the file or folder of this name: the redirect hides it", from)
 		case ownFiles[page]:
-			r.errors.Addf("", 0, "the redirect of \"%s\" hides a page that mdBook writes: remove it", from)
+			r.errors.Addf("", 0, "remove the redirect of \"%s\": it hides a page that mdBook writes", from)
 		}
 		for folder := path.Dir(page); folder != "."; folder = path.Dir(folder) {
 			if _, redirects := x.Redirects["/"+folder]; redirects || o.serves(folder) {
-				r.errors.Addf("", 0, "the redirect of \"%s\" has the folder \"%s\", which is a page or file: remove one", from, folder)
+				r.errors.Addf("", 0, "remove the redirect of \"%s\", or the page or file \"%s\": a folder of the redirect has its name", from, folder)
 			}
 		}
 		o.warnRedirect(x, from, r)
@@ -88,9 +88,9 @@ func (o *output) warnRedirect(x *index, from string, r *report) {
 	_, again := x.Redirects["/"+name]
 	switch {
 	case again:
-		r.warnings.Addf("", 0, "the redirect of \"%s\" leads to another redirect, \"%s\": name the page that this one leads to", from, "/"+name)
+		r.warnings.Addf("", 0, "in the redirect of \"%s\", name the page that \"%s\" leads to: it is a redirect too", from, "/"+name)
 	case !o.serves(name) && !o.serves(path.Join(name, "index.html")):
-		r.warnings.Addf("", 0, "the redirect of \"%s\" leads nowhere: \"%s\" is not in the book", from, "/"+name)
+		r.warnings.Addf("", 0, "add \"%s\" to the book, or change the redirect of \"%s\": it leads nowhere", "/"+name, from)
 	}
 }
 

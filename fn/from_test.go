@@ -70,28 +70,28 @@ func TestMarkdownsFrom(t *testing.T) {
 			reason:     "binaryData can have text: Helm's b64enc writes it",
 			spec:       object{"markdownsFrom": []any{from("book", "")}},
 			configMaps: map[string]object{"book": {"binaryData": object{"SUMMARY.md": "LSBbw4RdKGEubWQpCg==", "a.md": "W0JdKGIubWQpCg=="}}}, // - [Ä](a.md), [B](b.md)
-			want:       incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+			want:       incomplete + `The book has problems: a.md line 1: add b.md to the book, or change the link to "b.md": it leads nowhere`,
 		},
 		"Base64OfView": {
 			reason: "spec.binaries can have text",
 			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n"}, "binaries": object{"a.md": "W0JdKGIubWQpCg=="}}, // [B](b.md)
-			want:   incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+			want:   incomplete + `The book has problems: a.md line 1: add b.md to the book, or change the link to "b.md": it leads nowhere`,
 		},
 		"Base64OfTemplate": {
 			reason: "binaryData of a template can have text",
 			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n"}}, input: inputWith(object{"templates": object{"configMap": object{"binaryData": object{"a.md": "W0JdKGIubWQpCg=="}}}}), // [B](b.md)
-			want: incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+			want: incomplete + `The book has problems: a.md line 1: add b.md to the book, or change the link to "b.md": it leads nowhere`,
 		},
 		"Base64Auto": {
 			reason:     "SUMMARY.md is generated from text in binaryData",
 			spec:       object{"summary": "Auto", "markdownsFrom": []any{from("book", "")}},
 			configMaps: map[string]object{"book": {"binaryData": object{"a.md": "W0JdKGIubWQpCg=="}}}, // [B](b.md)
-			want:       incomplete + `The book has problems: a.md line 1: the link to "b.md" leads nowhere: b.md is not in the book`,
+			want:       incomplete + `The book has problems: a.md line 1: add b.md to the book, or change the link to "b.md": it leads nowhere`,
 		},
 		"NotUTF8": {
 			reason: "SUMMARY.md is in another encoding",
 			spec:   object{"markdownsFrom": []any{from("book", "")}}, configMaps: map[string]object{"book": {"binaryData": object{"SUMMARY.md": "/v8ALQ=="}}},
-			want: `Degraded InvalidSpec: spec: Invalid value: SUMMARY.md is not UTF-8 text: save it as UTF-8`,
+			want: `Degraded InvalidSpec: spec: Invalid value: save SUMMARY.md as UTF-8 text: mdBook cannot read it`,
 		},
 		"Auto": {
 			reason: "SUMMARY.md is generated from the files of all sources",
@@ -101,7 +101,7 @@ func TestMarkdownsFrom(t *testing.T) {
 		"AutoPresent": {
 			reason: "SUMMARY.md of a ConfigMap is used, not generated",
 			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("book", "")}}, configMaps: map[string]object{"book": data(object{"SUMMARY.md": "- [P](p.md)\n", "p.md": "", "q.md": ""})},
-			want: incomplete + `The book has problems: file "q.md" is not in SUMMARY.md, so it has no page: add it there or remove it`,
+			want: incomplete + `The book has problems: add file "q.md" to SUMMARY.md, or remove it: it has no page`,
 		},
 		"Twice": {
 			reason: "One ConfigMap can be in two folders",
@@ -121,12 +121,12 @@ func TestMarkdownsFrom(t *testing.T) {
 		"NoSummary": {
 			reason: "No source has SUMMARY.md",
 			spec:   object{"markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,
-			want: `Degraded InvalidSpec: spec: Invalid value: SUMMARY.md is missing: add one that lists the chapters, such as "- [Title](file.md)"`,
+			want: `Degraded InvalidSpec: spec: Invalid value: add SUMMARY.md, which lists the chapters in lines such as "- [Title](file.md)"`,
 		},
 		"Colliding": {
 			reason: "A file of the MarkdownView is in a ConfigMap too",
 			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n", "guide/a.md": ""}, "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,
-			want: `Degraded InvalidSpec: spec.markdownsFrom[0]: Invalid value: file "guide/a.md" is in spec.markdowns too: remove one of them`,
+			want: `Degraded InvalidSpec: spec.markdownsFrom[0]: Invalid value: remove file "guide/a.md" here or from spec.markdowns: it is in both`,
 		},
 		"CollidingConfigMaps": {
 			reason: "A file is in two ConfigMaps",
@@ -134,7 +134,7 @@ func TestMarkdownsFrom(t *testing.T) {
 			configMaps: map[string]object{
 				"guide": data(object{"a.md": "# A\n"}), "other": {"binaryData": object{"a.md": "iVBORw0KGgo="}},
 			},
-			want: `Degraded InvalidSpec: spec.markdownsFrom[1]: Invalid value: file "a.md" is in ConfigMap guide too: remove one of them; spec: Invalid value: two files are named "a.md": remove one`,
+			want: `Degraded InvalidSpec: spec.markdownsFrom[1]: Invalid value: remove file "a.md" here or from ConfigMap guide: it is in both; spec: Invalid value: remove one of the two files named "a.md"`,
 		},
 		"KeysApart": {
 			reason: "A file in one ConfigMap can have the name that is the key of a file in another",
@@ -147,17 +147,17 @@ func TestMarkdownsFrom(t *testing.T) {
 		"KeysTogether": {
 			reason: "Two files in one ConfigMap cannot have the same key",
 			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n", "a.md": "", "guide/a.txt": "", "guide_a.txt-1f58ab141c9800f398af": ""}, "markdownsFrom": []any{from("guide", "more")}}, configMaps: guide,
-			want: `Degraded InvalidSpec: spec: Invalid value: files "guide/a.txt" and "guide_a.txt-1f58ab141c9800f398af" have the same key in the ConfigMap, "guide_a.txt-1f58ab141c9800f398af": rename one`,
+			want: `Degraded InvalidSpec: spec: Invalid value: rename file "guide/a.txt" or "guide_a.txt-1f58ab141c9800f398af": both have the key "guide_a.txt-1f58ab141c9800f398af" in the ConfigMap`,
 		},
 		"Folders": {
 			reason: "A file has the name of a folder",
 			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](guide/a.md)\n", "guide": ""}, "markdownsFrom": []any{from("guide", "guide")}}, configMaps: guide,
-			want: `Degraded InvalidSpec: spec: Invalid value: file "guide" is also the folder of "guide/a.md": rename one`,
+			want: `Degraded InvalidSpec: spec: Invalid value: rename file "guide" or the folder of "guide/a.md": both have this name`,
 		},
 		"Many": {
 			reason: "A book has at most 1,000 files in total",
 			spec:   object{"summary": "Auto", "markdownsFrom": []any{from("many", ""), from("guide", "guide")}}, configMaps: map[string]object{"guide": guide["guide"], "many": data(manyFiles(1000))},
-			want: `Degraded InvalidSpec: spec.markdownsFrom: Forbidden: the book has 1001 files, and a book has at most 1000: split the book`,
+			want: `Degraded InvalidSpec: spec.markdownsFrom: Forbidden: split the book: it has 1001 files, and a book has at most 1000`,
 		},
 		"TooMany": {
 			reason: "A ConfigMap with more keys than the function reads is an error",
@@ -177,7 +177,7 @@ func TestMarkdownsFrom(t *testing.T) {
 		"FarTooMany": {
 			reason: "If a book has too many files, none is read",
 			spec:   object{"markdowns": book("text"), "binaries": invalidFiles(500), "markdownsFrom": []any{from("one", ""), from("two", "")}}, configMaps: map[string]object{"one": data(manyFiles(990)), "two": data(manyFiles(990))},
-			want: "Degraded InvalidSpec: spec.markdownsFrom: Forbidden: the book has 2482 files, and a book has at most 1000: split the book",
+			want: "Degraded InvalidSpec: spec.markdownsFrom: Forbidden: split the book: it has 2482 files, and a book has at most 1000",
 		},
 		"Odd": {
 			reason: "All errors of the list are reported at once",
@@ -222,7 +222,7 @@ func TestMarkdownsFrom(t *testing.T) {
 			reason: "The message explains that a new image with the same tag does not roll out",
 			spec:   object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 			input:  inputWith(object{"allowedBookImages": []any{"*/book"}}),
-			want:   `BookComplete NotChecked: The function does not read image registry.example.com/book:v1, which holds the book. A new image with the same tag is not rolled out: name a digest`,
+			want:   `BookComplete NotChecked: The function does not read image registry.example.com/book:v1, which holds the book. Name a digest: a new image with the same tag is not rolled out`,
 		},
 		"Digest": {
 			reason: "A digest never changes, so the message needs no advice",
@@ -429,7 +429,7 @@ func TestImageVolumeRemoved(t *testing.T) {
 	c := sharing(t, object{"markdownsFrom": []any{object{"image": object{"reference": "registry.example.com/book:v1"}}}},
 		inputWith(object{"allowedBookImages": []any{"*/book"}}), nil)
 	c.settle()
-	const want = "Kubernetes removed the image volume from Deployment viewer-sample: this cluster has no image volumes, which need Kubernetes 1.35 or later: upgrade it, or use markdowns or ConfigMaps"
+	const want = "Use markdowns or ConfigMaps, or upgrade to Kubernetes 1.35 or later: this cluster removed the image volume from Deployment viewer-sample"
 	for _, removed := range []bool{false, true} {
 		if removed {
 			delete(child(child(child(c.objects["deployment"], "spec"), "template"), "spec"), "volumes")
@@ -531,7 +531,7 @@ func TestCopiesCollide(t *testing.T) {
 		inputWith(object{"server": object{}}), map[string]object{"guide": data(object{})})
 	c.settle()
 	c.shared["guide"] = data(object{"a.md": "text"})
-	const want = `spec.markdownsFrom[0]: Invalid value: file "guide/a.md" is in spec.markdowns too: remove one of them`
+	const want = `spec.markdownsFrom[0]: Invalid value: remove file "guide/a.md" here or from spec.markdowns: it is in both`
 	if got := checkLaws(t, c.request()).GetConditions()[1].GetMessage(); got != want {
 		t.Errorf("Degraded: want %s, got %s", want, got)
 	}

@@ -36,7 +36,7 @@ func (l *brokenLogger) Info(message string, values ...any) {
 }
 
 func TestPanic(t *testing.T) {
-	const message = "The function panicked: see the log of the function"
+	const message = "See the log of the function, which panicked"
 
 	req := settledRequest(t)
 	req.Context = viewtest.Object(t, `{a: b}`)
@@ -110,7 +110,7 @@ func TestTooLarge(t *testing.T) {
 		Meta: &fnv1.ResponseMeta{Tag: "tag", Ttl: durationpb.New(0)},
 		Conditions: []*fnv1.Condition{
 			conditionProto("Available", fnv1.Status_STATUS_CONDITION_TRUE, "Available", "The book is served"),
-			conditionProto("Degraded", fnv1.Status_STATUS_CONDITION_TRUE, "ResponseTooLarge", "The composed resources of the pipeline are larger than the 4 MiB that Crossplane accepts from a function"),
+			conditionProto("Degraded", fnv1.Status_STATUS_CONDITION_TRUE, "ResponseTooLarge", "Compose fewer or smaller resources in the pipeline: together they are larger than the 4 MiB that Crossplane accepts from a function"),
 			conditionProto("BookComplete", fnv1.Status_STATUS_CONDITION_TRUE, "Complete", "No problems found in the book"),
 		},
 		Results: []*fnv1.Result{{

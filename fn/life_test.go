@@ -182,8 +182,8 @@ func TestLife(t *testing.T) {
 			want: want{
 				status:    "Available",
 				available: "RollingOut: The book is served while a change rolls out",
-				degraded: `ProgressDeadlineExceeded: Deployment viewer-sample cannot roll out: ReplicaSet "viewer-0a1b2c3" has timed out progressing: ` +
-					`run kubectl describe pods -n docs -l app.kubernetes.io/instance=sample`,
+				degraded: `ProgressDeadlineExceeded: Run kubectl describe pods -n docs -l app.kubernetes.io/instance=sample: ` +
+					`Deployment viewer-sample cannot roll out: ReplicaSet "viewer-0a1b2c3" has timed out progressing`,
 				events: []string{"ProgressDeadlineExceeded"},
 			},
 		},
@@ -232,8 +232,8 @@ func TestLife(t *testing.T) {
 			want: want{
 				status:    "Available",
 				available: "RollingOut: The book is served while a change rolls out",
-				degraded: `ReplicaFailure: Deployment viewer-sample cannot roll out: pods "viewer" is forbidden: exceeded quota: pods: ` +
-					`run kubectl describe replicasets -n docs -l app.kubernetes.io/instance=sample`,
+				degraded: `ReplicaFailure: Run kubectl describe replicasets -n docs -l app.kubernetes.io/instance=sample: ` +
+					`Deployment viewer-sample cannot roll out: pods "viewer" is forbidden: exceeded quota: pods`,
 				events: []string{"ReplicaFailure"},
 			},
 		},
@@ -251,7 +251,7 @@ func TestLife(t *testing.T) {
 			want: want{
 				status:    "Available",
 				available: "RollingOut: The book is served while a change rolls out",
-				degraded:  "Paused: Deployment viewer-sample is paused, so no change rolls out: run kubectl rollout resume deployment -n docs viewer-sample",
+				degraded:  "Paused: Run kubectl rollout resume deployment -n docs viewer-sample: it is paused, so no change rolls out",
 				events:    []string{"Paused"},
 			},
 		},

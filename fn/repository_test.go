@@ -39,8 +39,11 @@ func TestRepositoryLife(t *testing.T) {
 		one   = "sha256:" + "1111111111111111111111111111111111111111111111111111111111111111"
 		two   = "sha256:" + "2222222222222222222222222222222222222222222222222222222222222222"
 		book  = "registry.example.com/team/book@"
-		waits = `spec.markdownsFrom[0].ociRepository.name: Invalid value: "handbook": OCIRepository handbook of namespace docs `
-		stays = "OCIRepositoryNotReady The book stays at " + book + two + ": OCIRepository handbook of namespace docs "
+		waits = `spec.markdownsFrom[0].ociRepository.name: Invalid value: "handbook": `
+		stays = "OCIRepositoryNotReady The book stays at " + book + two + ": "
+		its   = "OCIRepository handbook in namespace docs "
+		gone  = "create OCIRepository handbook in namespace docs, or name another one: it does not exist"
+		still = "resume OCIRepository handbook in namespace docs: it is suspended"
 		fine  = "AsExpected No errors found"
 	)
 	c := following(t)
@@ -60,22 +63,22 @@ func TestRepositoryLife(t *testing.T) {
 		// of the condition.
 		image, degraded string
 	}{
-		{"It is absent, and no pod serves another image", func() {}, "", "OCIRepositoryNotReady " + waits + "does not exist: create it, or name another one"},
-		{"Flux has not seen it", set(object{"spec": object{"url": "oci://registry.example.com/team/book"}}), "", "OCIRepositoryNotReady " + waits + "waits for Flux, which has not fetched its image yet"},
-		{"Flux is fetching it", set(repository("", "Unknown", "building artifact")), "", "OCIRepositoryNotReady " + waits + "waits for Flux, which has not fetched its image yet"},
-		{"Flux cannot fetch it", set(repository("", "False", "no such tag")), "", "OCIRepositoryNotReady " + waits + "is not ready: no such tag"},
-		{"It is suspended before it was fetched", changed(repository("", "True", ""), object{"suspend": true}), "", "OCIRepositoryNotReady " + waits + "is suspended: resume it"},
+		{"It is absent, and no pod serves another image", func() {}, "", "OCIRepositoryNotReady " + waits + gone},
+		{"Flux has not seen it", set(object{"spec": object{"url": "oci://registry.example.com/team/book"}}), "", "OCIRepositoryNotReady " + waits + its + "waits for Flux, which has not fetched its image yet"},
+		{"Flux is fetching it", set(repository("", "Unknown", "building artifact")), "", "OCIRepositoryNotReady " + waits + its + "waits for Flux, which has not fetched its image yet"},
+		{"Flux cannot fetch it", set(repository("", "False", "no such tag")), "", "OCIRepositoryNotReady " + waits + its + "is not ready: no such tag"},
+		{"It is suspended before it was fetched", changed(repository("", "True", ""), object{"suspend": true}), "", "OCIRepositoryNotReady " + waits + still},
 		{"Flux has fetched it", set(repository("latest@"+one, "True", "stored artifact")), book + one, fine},
 		{"Flux sees that the tag moves", set(repository("latest@"+one, "Unknown", "building artifact")), book + one, fine},
 		{"The tag has moved", set(repository("latest@"+two, "True", "stored artifact")), book + two, fine},
-		{"The signature of a push is missing", set(repository("latest@"+two, "False", "no matching\nsignatures")), book + two, stays + "is not ready: no matching signatures"},
-		{"Flux tries again", set(repository("latest@"+two, "Unknown", "building artifact")), book + two, stays + "is not ready: no matching signatures"},
+		{"The signature of a push is missing", set(repository("latest@"+two, "False", "no matching\nsignatures")), book + two, stays + its + "is not ready: no matching signatures"},
+		{"Flux tries again", set(repository("latest@"+two, "Unknown", "building artifact")), book + two, stays + its + "is not ready: no matching signatures"},
 		{"It has another URL, which Flux has not fetched", changed(repository("latest@"+two, "True", ""), url), book + two, fine},
-		{"Flux cannot fetch the other URL", changed(repository("latest@"+two, "False", "unauthorized"), url), book + two, stays + "is not ready: unauthorized"},
+		{"Flux cannot fetch the other URL", changed(repository("latest@"+two, "False", "unauthorized"), url), book + two, stays + its + "is not ready: unauthorized"},
 		{"It is suspended", changed(repository("latest@"+two, "True", ""), object{"suspend": true}), book + two, fine},
-		{"It is deleted", func() { delete(c.repositories, "handbook") }, book + two, stays + "does not exist: create it, or name another one"},
-		{"It is created again", set(repository("", "Unknown", "reconciliation in progress")), book + two, stays + "does not exist: create it, or name another one"},
-		{"It is suspended before it was fetched again", changed(repository("", "True", ""), object{"suspend": true}), book + two, stays + "is suspended: resume it"},
+		{"It is deleted", func() { delete(c.repositories, "handbook") }, book + two, stays + gone},
+		{"It is created again", set(repository("", "Unknown", "reconciliation in progress")), book + two, stays + gone},
+		{"It is suspended before it was fetched again", changed(repository("", "True", ""), object{"suspend": true}), book + two, stays + still},
 		{"Flux has fetched it again, by digest", set(repository(one, "True", "stored artifact")), book + one, fine},
 	} {
 		step.change()

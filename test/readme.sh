@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs the commands of the README and of the pages in docs, in the order of each page, on
 # the control plane of "make up". Pages are read in the order in which a platform team
-# needs them. Not run are the make targets of the README, which are jobs in CI, and
-# commands that need a published release.
+# needs them. Not run are make targets, which are jobs in CI, and commands that need a
+# published release or Docker.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -51,6 +51,7 @@ kubectl describe markdownview markdownview-sample
 run docs/web-server.md 's/NAME/markdownview-sample/'
 run docs/render.md
 run docs/content.md "s|handbook/|$tmp/handbook/|g"
+run docs/authors.md "s|docs --output|example/authors/handbook --output|" "s|book.yaml|example/authors/book.yaml|"
 run docs/serving.md
 run docs/status.md
 kubectl delete markdownviews --all

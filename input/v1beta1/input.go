@@ -16,7 +16,7 @@ import (
 // Input of the function. Every field is optional, and so is the Input.
 //
 // +kubebuilder:object:root=true
-// +kubebuilder:validation:XValidation:rule="has(self.server) || !(has(self.route) && has(self.route.path)) && !(has(self.ingress) && has(self.ingress.path))",message="a path needs server: mdbook serve serves a book only at /"
+// +kubebuilder:validation:XValidation:rule="has(self.server) || !(has(self.route) && has(self.route.path)) && !(has(self.ingress) && has(self.ingress.path))",message="set server, or remove path: mdbook serve serves a book only at /"
 // +kubebuilder:storageversion
 // +kubebuilder:resource:categories=crossplane
 type Input struct {
@@ -87,7 +87,7 @@ type Input struct {
 	// for a new release of mdBook. The files have at most 128 KiB together, because
 	// pods mount them from their annotations. A change starts a rollout.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self.all(name, name in ['ayu-highlight.css', 'book.js', 'clipboard.min.js', 'css/chrome.css', 'css/general.css', 'css/print.css', 'css/variables.css', 'favicon.svg', 'fonts/fonts.css', 'head.hbs', 'header.hbs', 'highlight.css', 'highlight.js', 'index.hbs', 'redirect.hbs', 'toc.html.hbs', 'toc.js.hbs', 'tomorrow-night.css'])",message="mdBook reads no text file with this name from a theme"
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name in ['ayu-highlight.css', 'book.js', 'clipboard.min.js', 'css/chrome.css', 'css/general.css', 'css/print.css', 'css/variables.css', 'favicon.svg', 'fonts/fonts.css', 'head.hbs', 'header.hbs', 'highlight.css', 'highlight.js', 'index.hbs', 'redirect.hbs', 'toc.html.hbs', 'toc.js.hbs', 'tomorrow-night.css'])",message="use only the names of text files that mdBook reads from a theme, such as head.hbs"
 	// +kubebuilder:validation:MaxProperties=18
 	Theme map[string]string `json:"theme,omitempty"`
 
@@ -266,7 +266,7 @@ type Route struct {
 	// each.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="two entries name the same Gateway: remove one, or give both a sectionName of their own"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="remove one, or give both a sectionName of their own: two entries name the same Gateway"
 	ParentRefs []ParentRef `json:"parentRefs"`
 
 	// Host of each book: a pattern with {name} and {namespace} of the MarkdownView,

@@ -93,7 +93,7 @@ func LastComplete(l view.LastStatus) (report.Condition, bool) {
 
 		return c, true
 	default:
-		return report.Condition{Type: report.TypeBookComplete, Status: report.Unknown, Reason: report.ReasonNotChecked, Message: "The book has not been checked yet: first fix the errors in the condition Degraded"}, false
+		return report.Condition{Type: report.TypeBookComplete, Status: report.Unknown, Reason: report.ReasonNotChecked, Message: "First fix the errors in the condition Degraded: the book has not been checked yet"}, false
 	}
 }
 
@@ -111,7 +111,7 @@ func incompleteHash(c report.Condition) string {
 func inImage(image view.ImageSource) report.Condition {
 	message := fmt.Sprintf("The function does not read image %s, which holds the book", report.Line(image.Reference))
 	if !view.Pinned(image.Reference) {
-		message += ". A new image with the same tag is not rolled out: name a digest"
+		message += ". Name a digest: a new image with the same tag is not rolled out"
 	}
 
 	return report.Condition{Type: report.TypeBookComplete, Status: report.Unknown, Reason: report.ReasonNotChecked, Message: message}

@@ -56,7 +56,7 @@ func conflictsInCluster(v view.View, resources []ComposedResource, o request.Obs
 	}
 	if moved != "" && v.Metadata.Namespace == "" {
 		p = append(p, report.Problem{Reason: report.ReasonInvalidInput, Error: field.Forbidden(v.NamespacePath(),
-			fmt.Sprintf("the composed resources are in namespace %q and cannot be moved: set that namespace again, or delete the XR first", report.Short(moved)))})
+			fmt.Sprintf("set namespace %q again, or delete the XR first: the composed resources are there and cannot be moved", report.Short(moved)))})
 	}
 
 	return p

@@ -76,7 +76,7 @@ func Kept(v view.View, o request.Observed, d *Desired) []ComposedResource {
 			Data:       maps.Clone(was.Data),
 			BinaryData: was.BinaryData,
 		}
-		// The function writes only plain texts. It must not take ownership of other texts.
+		// The function writes only plain text. It must not take ownership of other text.
 		maps.DeleteFunc(cm.Data, func(_, text string) bool { return !view.Plain(text) })
 		cm.Name = v.ConfigMapOf(key)
 		if key != view.KeyConfigMap {

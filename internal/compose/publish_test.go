@@ -80,7 +80,7 @@ func TestOptionalTemplates(t *testing.T) {
 		"Merged": {
 			reason: "Errors that show after the merge", input: `{` + route + `, ` + budget + `, templates: {httpRoute: {metadata: {labels: {"a b": c}}, spec: {rules: null}}, podDisruptionBudget: {spec: {minAvailable: 1}}}}`,
 			errors: []string{
-				"input.templates.httpRoute.spec.rules: Required value: a template cannot remove all rules",
+				"input.templates.httpRoute.spec.rules: Required value: keep a rule: a template cannot remove all of them",
 				"input.templates.podDisruptionBudget.spec.minAvailable: Forbidden: set maxUnavailable or minAvailable, not both",
 				`input.templates.httpRoute.metadata.labels: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
 			},

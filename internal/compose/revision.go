@@ -20,7 +20,7 @@ type content struct {
 // content of other ConfigMaps and a pod template, as they are encoded. A pending revision
 // is distinct from all others.
 //
-// The hash need not be cryptographic: only the author of a book could make two texts
+// The hash need not be cryptographic: only the author of a book could make two versions
 // with the same hash. SHA-256 of a large book would take a fifth of the time of a call.
 //
 // The hash includes whether SUMMARY.md is generated: compose reuses a SUMMARY.md of the same

@@ -154,10 +154,10 @@ func TestServerTemplates(t *testing.T) {
 		want     string
 	}{
 		"NoConfig":   {reason: "nginx mounts the volume with its configuration", template: `{volumes: [{name: nginx, $patch: delete}]}`, want: "containers[server].volumeMounts[2].name: Not found"},
-		"Sidecar":    {reason: "With a web server, mdBook runs in an init container", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: with input.server, mdBook runs in an init container: move this to initContainers"},
-		"NoServer":   {reason: "The pod needs the web server", template: `{containers: [{name: server, $patch: delete}, {name: x, image: other}]}`, want: "containers: Required value: a template cannot remove the container server or its image"},
-		"NoPort":     {reason: "The Service needs the port", template: `{containers: [{name: server, ports: [{containerPort: 8080, $patch: delete}], startupProbe: null, readinessProbe: null, livenessProbe: null}]}`, want: "containers[server].ports: Required value: the Service needs the port named http: keep it"},
-		"NoBuilder":  {reason: "The pod needs mdBook", template: `{initContainers: [{name: mdbook, $patch: delete}]}`, want: "initContainers: Required value: a template cannot remove the container mdbook or its image"},
+		"Sidecar":    {reason: "With a web server, mdBook runs in an init container", template: `{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`, want: "containers[mdbook]: Forbidden: move this to initContainers: with input.server, mdBook runs in an init container"},
+		"NoServer":   {reason: "The pod needs the web server", template: `{containers: [{name: server, $patch: delete}, {name: x, image: other}]}`, want: "containers: Required value: keep the container server and its image: a template cannot remove them"},
+		"NoPort":     {reason: "The Service needs the port", template: `{containers: [{name: server, ports: [{containerPort: 8080, $patch: delete}], startupProbe: null, readinessProbe: null, livenessProbe: null}]}`, want: "containers[server].ports: Required value: keep the port named http: the Service needs it"},
+		"NoBuilder":  {reason: "The pod needs mdBook", template: `{initContainers: [{name: mdbook, $patch: delete}]}`, want: "initContainers: Required value: keep the container mdbook and its image: a template cannot remove them"},
 		"NoTempDir":  {reason: "The web server mounts the volume for temporary files", template: `{volumes: [{name: tmp, $patch: delete}]}`, want: "containers[server].volumeMounts[1].name: Not found"},
 		"NoDocument": {reason: "The web server mounts the volume with the built book", template: `{volumes: [{name: output, $patch: delete}]}`, want: "containers[server].volumeMounts[0].name: Not found"},
 	}

@@ -20,7 +20,7 @@ func annotationTheme(name string) string {
 	return "theme.markdownview.fn.crossplane.io/" + strings.ReplaceAll(name, "/", "_")
 }
 
-// addTheme adds the theme of the Input to a pod template. Its first container is mdBook, or
+// addTheme adds the Input's theme to a pod template. Its first container is mdBook, or
 // its first init container if there is a web server.
 func addTheme(v view.View, pod *corev1.PodTemplateSpec) {
 	if len(v.Input.Theme) == 0 {

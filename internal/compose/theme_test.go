@@ -66,8 +66,8 @@ func TestValidateTheme(t *testing.T) {
 	}{
 		"Unknown": {reason: "mdBook would ignore the file", theme: map[string]string{"css/custom.css": ""}, want: `input.theme: Unsupported value: "css/custom.css": supported values: "ayu-highlight.css", "book.js", `},
 		"Binary":  {reason: "A file of bytes that are not text", theme: map[string]string{"favicon.png": ""}, want: `input.theme: Unsupported value: "favicon.png": `},
-		"Control": {reason: "The API server would change the text", theme: map[string]string{"head.hbs": "\u0085"}, want: "input.theme[head.hbs]: Invalid value: has a control character"},
-		"Large":   {reason: "A pod has at most 256 KiB of annotations", theme: map[string]string{"book.js": strings.Repeat("x", 100<<10), "head.hbs": strings.Repeat("x", 28<<10+1)}, want: "input.theme: Forbidden: holds more than 128 KiB (131072 bytes)"},
+		"Control": {reason: "The API server would change the text", theme: map[string]string{"head.hbs": "\u0085"}, want: "input.theme[head.hbs]: Invalid value: remove the control character"},
+		"Large":   {reason: "A pod has at most 256 KiB of annotations", theme: map[string]string{"book.js": strings.Repeat("x", 100<<10), "head.hbs": strings.Repeat("x", 28<<10+1)}, want: "input.theme: Forbidden: shorten the files, or serve them elsewhere and link to them in head.hbs: they have more than 128 KiB (131072 bytes)"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -93,7 +93,7 @@ func Of(v view.View, extra *corev1.ConfigMap) *Files {
 	return f
 }
 
-// addText adds a text file. A text that is not plain is stored in binaryData, as
+// addText adds a text file. Text that is not plain is stored in binaryData, as
 // base64. Pods see the same file.
 func (f *Files) addText(key, text string) {
 	if view.Plain(text) {
@@ -274,7 +274,7 @@ func (f *Files) Check() (field.ErrorList, book.Problems) {
 		}
 	}
 	if slices.Contains(b.Binaries, view.SummaryName) {
-		return append(errs, field.Invalid(at, field.OmitValueType{}, "SUMMARY.md is not UTF-8 text: save it as UTF-8")), book.Problems{}
+		return append(errs, field.Invalid(at, field.OmitValueType{}, "save SUMMARY.md as UTF-8 text: mdBook cannot read it")), book.Problems{}
 	}
 	problems, warnings := book.Check(b)
 	for _, problem := range problems.First {
@@ -299,7 +299,7 @@ func Validate(s view.Spec, at *field.Path) field.ErrorList {
 	case len(s.Markdowns) > view.MaxFiles:
 		return field.ErrorList{field.TooMany(markdowns, len(s.Markdowns), view.MaxFiles)}
 	case all > view.MaxFiles:
-		return field.ErrorList{field.Forbidden(binaries, fmt.Sprintf("spec.markdowns and spec.binaries together have %d files, and a book has at most %d: split the book", all, view.MaxFiles))}
+		return field.ErrorList{field.Forbidden(binaries, fmt.Sprintf("split the book: spec.markdowns and spec.binaries together have %d files, and a book has at most %d", all, view.MaxFiles))}
 	}
 
 	var errs field.ErrorList

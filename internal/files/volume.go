@@ -53,7 +53,7 @@ func (f *Files) validateShared() field.ErrorList {
 		for _, key := range r.Keys() {
 			name := r.File(key)
 			if place, taken := places[name]; taken && len(errs) <= view.MaxFiles {
-				errs = append(errs, field.Invalid(r.At, field.OmitValueType{}, fmt.Sprintf("file %q is in %s too: remove one of them", report.Short(name), place)))
+				errs = append(errs, field.Invalid(r.At, field.OmitValueType{}, fmt.Sprintf("remove file %q here or from %s: it is in both", report.Short(name), place)))
 			}
 			places[name] = "ConfigMap " + r.Name
 		}

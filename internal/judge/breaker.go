@@ -31,7 +31,7 @@ func breakerOpen(v view.View) bool {
 	return v.Last.Condition("Responsive").Status == report.False
 }
 
-// ttlOf returns the TTL of a response: that of the Input or else the default, or a shorter
+// ttlOf returns the TTL of a response: the Input's or else the default, or a shorter
 // one while the breaker is open. 0 means until an event.
 func ttlOf(v view.View, otherwise time.Duration, settled bool) time.Duration {
 	set := otherwise

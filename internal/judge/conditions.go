@@ -54,8 +54,8 @@ func available(v view.View, o *request.ObservedDeployment, d *compose.Desired) r
 
 func degraded(v view.View, o request.Observed, d *compose.Desired) report.Condition {
 	if unsynced := unsynced(v); unsynced != "" {
-		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonApplyFailed, Message: fmt.Sprintf("Kubernetes rejected composed resources that are invalid or belong to another owner: %s: to see the events, run kubectl describe %s -n %s %s",
-			unsynced, resource(v), v.Namespace(), v.Metadata.Name)}
+		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonApplyFailed, Message: fmt.Sprintf("Run kubectl describe %s -n %s %s: its events show why Kubernetes rejected these composed resources: %s",
+			resource(v), v.Namespace(), v.Metadata.Name, unsynced)}
 	}
 	if names := missing(d, o); settled(v) && len(names) > 0 {
 		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonMissing, Message: "Deleted resources are created again: " + strings.Join(names, ", ")}
@@ -69,8 +69,8 @@ func degraded(v view.View, o request.Observed, d *compose.Desired) report.Condit
 		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonOCIRepositoryNotReady, Message: why}
 	}
 	if why := routeRejected(o.Route, o.Service); why != "" && v.Input.Route != nil {
-		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonRouteNotAccepted, Message: fmt.Sprintf("A Gateway rejected HTTPRoute %s: %s: run kubectl describe httproute -n %s %s",
-			v.ViewerName(), strings.TrimSuffix(why, "."), v.Namespace(), v.ViewerName())}
+		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonRouteNotAccepted, Message: fmt.Sprintf("Run kubectl describe httproute -n %s %s: a Gateway rejected it: %s",
+			v.Namespace(), v.ViewerName(), strings.TrimSuffix(why, "."))}
 	}
 
 	return report.Condition{Type: report.TypeDegraded, Status: report.False, Reason: report.ReasonAsExpected, Message: "No errors found"}
@@ -97,12 +97,12 @@ func behind(v view.View) string {
 func deploymentDegraded(o *request.ObservedDeployment, v view.View, d *compose.Desired) (reason, message string) {
 	switch {
 	case paused(o, v, d):
-		return report.ReasonPaused, fmt.Sprintf("Deployment %s is paused, so no change rolls out: run kubectl rollout resume deployment -n %s %s",
-			v.ViewerName(), v.Namespace(), v.ViewerName())
+		return report.ReasonPaused, fmt.Sprintf("Run kubectl rollout resume deployment -n %s %s: it is paused, so no change rolls out",
+			v.Namespace(), v.ViewerName())
 	case o.Revision() != d.Revision:
 		return "", ""
 	case lacksImage(o, d):
-		return report.ReasonApplyFailed, fmt.Sprintf("Kubernetes removed the image volume from Deployment %s: this cluster has no image volumes, which need Kubernetes 1.35 or later: upgrade it, or use markdowns or ConfigMaps",
+		return report.ReasonApplyFailed, fmt.Sprintf("Use markdowns or ConfigMaps, or upgrade to Kubernetes 1.35 or later: this cluster removed the image volume from Deployment %s",
 			v.ViewerName())
 	}
 	reason, cause := rolloutFailure(o)
@@ -115,8 +115,8 @@ func deploymentDegraded(o *request.ObservedDeployment, v view.View, d *compose.D
 		where = "replicasets"
 	}
 
-	return reason, fmt.Sprintf("Deployment %s cannot roll out: %s: run kubectl describe %s -n %s -l %s=%s",
-		v.ViewerName(), strings.TrimSuffix(report.Line(cause), "."), where, v.Namespace(), view.LabelInstance, v.Instance())
+	return reason, fmt.Sprintf("Run kubectl describe %s -n %s -l %s=%s: Deployment %s cannot roll out: %s",
+		where, v.Namespace(), view.LabelInstance, v.Instance(), v.ViewerName(), strings.TrimSuffix(report.Line(cause), "."))
 }
 
 // wasDegraded returns whether Degraded had a reason before. Until the Deployment

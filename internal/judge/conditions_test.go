@@ -136,7 +136,7 @@ func TestDegradedRoute(t *testing.T) {
 	)
 	asExpected := report.Condition{Type: "Degraded", Status: "False", Reason: "AsExpected", Message: "No errors found"}
 	rejected := func(why string) report.Condition {
-		return report.Condition{Type: "Degraded", Status: "True", Reason: "RouteNotAccepted", Message: "A Gateway rejected HTTPRoute viewer-sample: " + why + ": run kubectl describe httproute -n default viewer-sample"}
+		return report.Condition{Type: "Degraded", Status: "True", Reason: "RouteNotAccepted", Message: "Run kubectl describe httproute -n default viewer-sample: a Gateway rejected it: " + why}
 	}
 	cases := map[string]struct {
 		reason, service, status string
@@ -177,16 +177,16 @@ func TestDegraded(t *testing.T) {
 		revision    = `template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: ` + viewtest.Revision + `}}}`
 		progressing = `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: ReplicaSet "viewer-sample-1" has timed out progressing.}`
 		failing     = `{type: ReplicaFailure, status: "True", reason: FailedCreate, message: pods are forbidden}`
-		hint        = ": run kubectl describe pods -n default -l app.kubernetes.io/instance=sample"
+		describe    = "Run kubectl describe pods -n default -l app.kubernetes.io/instance=sample: "
 	)
 	asExpected := report.Condition{Type: "Degraded", Status: "False", Reason: "AsExpected", Message: "No errors found"}
 	paused := report.Condition{
 		Type: "Degraded", Status: "True", Reason: "Paused",
-		Message: "Deployment viewer-sample is paused, so no change rolls out: run kubectl rollout resume deployment -n default viewer-sample",
+		Message: "Run kubectl rollout resume deployment -n default viewer-sample: it is paused, so no change rolls out",
 	}
 	stuck := report.Condition{
 		Type: "Degraded", Status: "True", Reason: "ProgressDeadlineExceeded",
-		Message: `Deployment viewer-sample cannot roll out: ReplicaSet "viewer-sample-1" has timed out progressing` + hint,
+		Message: describe + `Deployment viewer-sample cannot roll out: ReplicaSet "viewer-sample-1" has timed out progressing`,
 	}
 
 	cases := map[string]struct {
@@ -220,7 +220,7 @@ func TestDegraded(t *testing.T) {
 		"Failing": {
 			reason:     "Pods cannot be created, which is the cause of the missing progress",
 			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `, ` + failing + `]}}`,
-			want:       report.Condition{Type: "Degraded", Status: "True", Reason: "ReplicaFailure", Message: "Deployment viewer-sample cannot roll out: pods are forbidden: run kubectl describe replicasets -n default -l app.kubernetes.io/instance=sample"},
+			want:       report.Condition{Type: "Degraded", Status: "True", Reason: "ReplicaFailure", Message: "Run kubectl describe replicasets -n default -l app.kubernetes.io/instance=sample: Deployment viewer-sample cannot roll out: pods are forbidden"},
 		},
 		"Fixed": {
 			reason:     "The revision that was stuck is not the desired one",
@@ -281,7 +281,7 @@ func TestDegraded(t *testing.T) {
 			gone:   true,
 			want: report.Condition{
 				Type: "Degraded", Status: "True", Reason: "ApplyFailed",
-				Message: "Kubernetes rejected composed resources that are invalid or belong to another owner: deployment, and service: to see the events, run kubectl describe markdownview.markdownview.fn.crossplane.io -n default sample",
+				Message: "Run kubectl describe markdownview.markdownview.fn.crossplane.io -n default sample: its events show why Kubernetes rejected these composed resources: deployment, and service",
 			},
 		},
 		"SyncedAgain": {

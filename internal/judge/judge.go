@@ -130,7 +130,7 @@ func Waiting(v view.View, o request.Observed) Verdict {
 
 // Panic returns the verdict for a call that panicked.
 func Panic(cause any) Verdict {
-	const message = "The function panicked: see the log of the function"
+	const message = "See the log of the function, which panicked"
 
 	return Verdict{
 		Conditions: []report.Condition{
@@ -145,7 +145,7 @@ func Panic(cause any) Verdict {
 // TooLarge returns the verdict that replaces v. The response of v has size bytes,
 // more than Crossplane reads.
 func TooLarge(v Verdict, size int) Verdict {
-	message := fmt.Sprintf("The composed resources of the pipeline are larger than the %d MiB that Crossplane accepts from a function", MaxResponse>>20)
+	message := fmt.Sprintf("Compose fewer or smaller resources in the pipeline: together they are larger than the %d MiB that Crossplane accepts from a function", MaxResponse>>20)
 
 	return Verdict{
 		Conditions: []report.Condition{v.Conditions[0], {Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonResponseTooLarge, Message: message}, v.Conditions[2]},

@@ -25,7 +25,7 @@ type Options struct {
 	// NoNullLists reports lists that are null: all items of the list may be commented
 	// out, which must not mean that there is no rule.
 	NoNullLists bool
-	// Check returns the error of a text that is about to be decoded into the Go value to
+	// Check returns the error of text that is about to be decoded into the Go value to
 	// which into points. It is called for values whose Go type has a JSON form of its own.
 	Check func(into any, text string) error
 }
@@ -34,7 +34,7 @@ type Options struct {
 // that an invalid object costs no more than a valid one.
 const maxErrors = 21
 
-// maxQuoted is how many bytes of a text an error quotes.
+// maxQuoted is how many bytes of text an error quotes.
 const maxQuoted = 80
 
 // maxEntries is the maximum number of entries of a map. Decode does not read a larger

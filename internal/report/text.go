@@ -7,13 +7,13 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/text"
 )
 
-// Short returns the beginning of a text that an error quotes. The text may be a whole
+// Short returns the beginning of what an error quotes, which may be a whole
 // book.
 func Short(quoted string) string {
 	return text.Cut(quoted, 80)
 }
 
-// Line returns a text for a message: on one line, and not too long to read. Others may
+// Line returns text for a message: on one line, and not too long to read. Others may
 // have written parts of it.
 func Line(message string) string {
 	return LineOf(message, 1000)

@@ -11,7 +11,7 @@ import (
 // because they are long or have a long exponent. The XRD has the same limits.
 var quantity = regexp.MustCompile(`^[-+]?[0-9.]{1,32}([a-zA-Z]{0,2}|[eE][-+]?[0-9]{1,2})$`)
 
-// CheckQuantity returns an error for a text that is about to be parsed as a quantity, if
+// CheckQuantity returns an error for text that is about to be parsed as a quantity, if
 // it does not match.
 func CheckQuantity(into any, text string) error {
 	if _, ok := into.(*resource.Quantity); ok && !quantity.MatchString(text) {

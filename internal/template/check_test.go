@@ -24,7 +24,7 @@ func TestCheck(t *testing.T) {
 		"Directive":  {reason: "kubectl computes other directives", template: `{spec: {$setElementOrder/ports: []}}`, want: []string{"at.spec.$setElementOrder/ports: Forbidden: unknown directive: use $patch or $retainKeys, or remove it"}},
 		"Patch":      {reason: "A directive has some values", template: `{spec: {$patch: merge}}`, want: []string{`at.spec.$patch: Unsupported value: supported values: "replace", "delete"`}},
 		"RetainKeys": {reason: "A directive has a type", template: `{spec: {$retainKeys: [1]}}`, want: []string{"at.spec.$retainKeys: Invalid value: must be a list of strings"}},
-		"Control":    {reason: "YAML changes some characters", template: `{metadata: {annotations: {a: "\u0085"}}}`, want: []string{"at.metadata.annotations.a: Invalid value: has a control character that the API server would reject or change: remove it"}},
+		"Control":    {reason: "YAML changes some characters", template: `{metadata: {annotations: {a: "\u0085"}}}`, want: []string{"at.metadata.annotations.a: Invalid value: remove the control character, which the API server would reject or change"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

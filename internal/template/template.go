@@ -1,4 +1,4 @@
-// Package template checks the templates of the Input, and merges them over composed
+// Package template checks the Input's templates, and merges them over composed
 // resources.
 package template
 

@@ -3,7 +3,7 @@ package text
 
 import "strings"
 
-// Cut returns at most the first bytes of a text, with an ellipsis if there are more.
+// Cut returns at most the first bytes of text, with an ellipsis if there are more.
 func Cut(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -57,7 +57,7 @@ func Merged(m Objects, f *files.Files, at *field.Path) field.ErrorList {
 	if r := m.HTTPRoute; r != nil {
 		all = append(all, object{r.ObjectMeta, at.Child("httpRoute")})
 		if len(r.Spec.Rules) == 0 {
-			errs = append(errs, field.Required(at.Child("httpRoute", "spec", "rules"), "a template cannot remove all rules"))
+			errs = append(errs, field.Required(at.Child("httpRoute", "spec", "rules"), "keep a rule: a template cannot remove all of them"))
 		}
 	}
 	if i := m.Ingress; i != nil {
@@ -113,23 +113,23 @@ func validatePod(pod corev1.PodSpec, static bool, at *field.Path) field.ErrorLis
 	validate(pod.InitContainers, at.Child("initContainers"))
 	validate(pod.Containers, at.Child("containers"))
 	if static && containerIn(pod.Containers, view.ContainerName).Name != "" {
-		errs = append(errs, field.Forbidden(at.Child("containers").Key(view.ContainerName), "with input.server, mdBook runs in an init container: move this to initContainers"))
+		errs = append(errs, field.Forbidden(at.Child("containers").Key(view.ContainerName), "move this to initContainers: with input.server, mdBook runs in an init container"))
 	}
 
 	viewer := view.ContainerName
 	if static {
 		viewer = view.ServerName
 		if c := containerIn(pod.InitContainers, view.ContainerName); c.Image == "" {
-			errs = append(errs, field.Required(at.Child("initContainers"), "a template cannot remove the container "+view.ContainerName+" or its image"))
+			errs = append(errs, field.Required(at.Child("initContainers"), "keep the container "+view.ContainerName+" and its image: a template cannot remove them"))
 		}
 	}
 	c := containerIn(pod.Containers, viewer)
 	if c.Image == "" {
-		return append(errs, field.Required(at.Child("containers"), "a template cannot remove the container "+viewer+" or its image"))
+		return append(errs, field.Required(at.Child("containers"), "keep the container "+viewer+" and its image: a template cannot remove them"))
 	}
 	if !hasPort(c, view.PortName) {
 		errs = append(errs, field.Required(at.Child("containers").Key(viewer).Child("ports"),
-			"the Service needs the port named "+view.PortName+": keep it"))
+			"keep the port named "+view.PortName+": the Service needs it"))
 	}
 
 	return errs
@@ -182,13 +182,13 @@ func probePort(p *corev1.Probe) string {
 
 func validatePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
 	if len(ports) == 0 {
-		return field.ErrorList{field.Required(at, "a template cannot remove all ports")}
+		return field.ErrorList{field.Required(at, "keep a port: a template cannot remove all of them")}
 	}
 	var errs field.ErrorList
 	known := map[string]bool{}
 	for _, p := range ports {
 		if known[p.Name] {
-			errs = append(errs, field.Forbidden(at, fmt.Sprintf("two ports are named %q: ports are merged by number, so to replace the default port remove it with {port: %d, $patch: delete}", report.Short(p.Name), view.ServicePort)))
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("to replace the default port, remove it with {port: %d, $patch: delete}: ports are merged by number, so two are named %q", view.ServicePort, report.Short(p.Name))))
 		}
 		known[p.Name] = true
 	}
@@ -205,10 +205,10 @@ func extraErrors(f *files.Files, at *field.Path) field.ErrorList {
 			errs = append(errs, field.Duplicate(at.Key(report.Short(name)), field.OmitValueType{}))
 		}
 		if f.Keys[name] {
-			errs = append(errs, field.Forbidden(at.Key(report.Short(name)), "is a file of the MarkdownView: rename one of them"))
+			errs = append(errs, field.Forbidden(at.Key(report.Short(name)), "rename this file or that of the MarkdownView: they have the same name"))
 		}
 		for _, detail := range validation.IsConfigMapKey(name) {
-			errs = append(errs, field.Invalid(at.Key(report.Short(name)), field.OmitValueType{}, "is not a file name: "+detail))
+			errs = append(errs, field.Invalid(at.Key(report.Short(name)), field.OmitValueType{}, detail))
 		}
 		extra[name] = size
 	}

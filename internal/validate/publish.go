@@ -31,7 +31,7 @@ func validateSecret(v view.View) field.ErrorList {
 		return nil
 	}
 
-	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), report.Short(v.Metadata.Name), "is too long for the name of the Secret of the Ingress: choose a shorter name")}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), report.Short(v.Metadata.Name), "choose a shorter name: the Secret of the Ingress would have a name that is too long")}
 }
 
 // validateHost returns the errors of spec.host or, if the host comes from a pattern of
@@ -50,8 +50,8 @@ func validateHost(v view.View) field.ErrorList {
 			return nil // If there is an error, it is in the Input.
 		}
 
-		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), report.Short(v.Metadata.Name), "gives an invalid host name: "+
-			report.Short(v.Expand(pattern))+" is an IP address, or has more than 253 characters, or more than 63 between two dots: choose another name")}
+		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), report.Short(v.Metadata.Name), "choose another name: it gives the host name "+
+			report.Short(v.Expand(pattern))+", which is an IP address, or has more than 253 characters, or more than 63 between two dots")}
 	case !isHost(host):
 		return field.ErrorList{field.Invalid(at, report.Short(host), `write a host name such as handbook.example.com`)}
 	case !public || !slices.ContainsFunc(v.Input.AllowedHosts, func(pattern string) bool { return allowsHost(v, pattern) }):
@@ -70,7 +70,7 @@ func allowsHost(v view.View, pattern string) bool {
 	return ok && err == nil
 }
 
-// isHost returns whether a text is a host name. Kubernetes rejects an IP address, also
+// isHost returns whether a string is a host name. Kubernetes rejects an IP address, also
 // one with leading zeros, such as 010.0.0.1:
 // https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/apis/networking/validation/validation.go (validateIngressRules)
 func isHost(host string) bool {
@@ -111,7 +111,7 @@ func validatePath(v view.View, at *field.Path) field.ErrorList {
 	at = at.Child(exposed, "path")
 	var errs field.ErrorList
 	if v.Input.Server == nil {
-		errs = append(errs, field.Forbidden(at, `"mdbook serve" serves a book only at "/": set server, or remove this`))
+		errs = append(errs, field.Forbidden(at, `set server, or remove this: "mdbook serve" serves a book only at "/"`))
 	}
 	if !pathPattern.MatchString(pattern) || len(pattern) > maxPath {
 		return append(errs, field.Invalid(at, report.Short(pattern), fmt.Sprintf(`must be a path such as "/{namespace}/{name}/", of at most %d characters: each part is {name}, {namespace}, or letters, digits, ".", "_", "~" and "-" that begin with a letter or digit`, maxPath)))
@@ -123,7 +123,7 @@ func validatePath(v view.View, at *field.Path) field.ErrorList {
 	lacks := func(host string) bool { return !strings.Contains(host, namespace) }
 	// Other XRs are unique by their name.
 	if v.Metadata.Namespace != "" && lacks(pattern) && (host != "" && lacks(host) || slices.ContainsFunc(v.Input.AllowedHosts, lacks)) {
-		errs = append(errs, field.Invalid(at, pattern, "gives MarkdownViews of two namespaces the same address: add {namespace} here, or to the host and all allowedHosts"))
+		errs = append(errs, field.Invalid(at, pattern, "add {namespace} here, or to the host and all allowedHosts: MarkdownViews of two namespaces can have the same address"))
 	}
 
 	return errs
@@ -135,7 +135,7 @@ func validatePublish(in v1beta1.Input, at *field.Path) field.ErrorList {
 		errs = append(errs, field.Forbidden(at.Child("ingress"), "set route or ingress, not both"))
 	}
 	if in.AllowedHosts != nil && in.Route == nil && in.Ingress == nil {
-		errs = append(errs, field.Forbidden(at.Child("allowedHosts"), "has no effect without route or ingress: set one of them"))
+		errs = append(errs, field.Forbidden(at.Child("allowedHosts"), "set route or ingress: without them, this has no effect"))
 	}
 	for i, p := range in.AllowedHosts {
 		errs = append(errs, validateHostPattern(strings.ReplaceAll(p, "*", "a"), p, at.Child("allowedHosts").Index(i))...)
@@ -172,7 +172,7 @@ func validateRoute(r v1beta1.Route, optional bool, at *field.Path) field.ErrorLi
 			errs = append(errs, field.Invalid(at.Child("port"), ref.Port, "must be between 1 and 65535"))
 		}
 		if slices.ContainsFunc(r.ParentRefs[:i], func(other v1beta1.ParentRef) bool { return overlap(ref, other) }) {
-			errs = append(errs, field.Invalid(at, field.OmitValueType{}, "names a Gateway that the list has already: remove it, or give both entries a sectionName of their own"))
+			errs = append(errs, field.Invalid(at, field.OmitValueType{}, "remove it, or give both entries a sectionName of their own: the list has this Gateway already"))
 		}
 	}
 

@@ -21,7 +21,7 @@ func validateServer(in v1beta1.Input, at *field.Path) field.ErrorList {
 	at = at.Child("server")
 	var errs field.ErrorList
 	if in.ListenAddress != "" {
-		errs = append(errs, field.Forbidden(at, "listenAddress has no effect on a web server: remove it, or set the address in the configuration of the web server"))
+		errs = append(errs, field.Forbidden(at, "remove it, and set the address in the configuration of the web server: listenAddress has no effect on it"))
 	}
 	if s.Image != "" {
 		errs = append(errs, imageref.Validate(s.Image, at.Child("image"))...)
@@ -50,7 +50,7 @@ func validateRoot(root string, at *field.Path) field.ErrorList {
 	case !path.IsAbs(root) || path.Clean(root) != root || root == "/" || strings.ContainsAny(root, ":\x00") || !view.Plain(root) || len(root) > 1024:
 		return field.ErrorList{field.Invalid(at, report.Short(root), "must be the full path of a directory, such as "+view.ServerRoot)}
 	case root == view.TempDir:
-		return field.ErrorList{field.Invalid(at, root, "is where the server writes temporary files: name another directory")}
+		return field.ErrorList{field.Invalid(at, root, "name another directory: the server writes temporary files here")}
 	default:
 		return nil
 	}

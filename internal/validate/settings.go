@@ -43,9 +43,9 @@ const (
 
 // The messages are those of the XRD.
 const (
-	MessageRedirectPage   = `spec.book.redirects must map paths of pages, without ?, # and %: write one such as "/guide/old.html"`
+	MessageRedirectPage   = `write paths of pages such as "/guide/old.html", without ?, # and %`
 	MessageRedirectTarget = `must be a page or URL: write "/guide/new.html", "new.html#part" or "https://example.com/new", without spaces, quotes, <, >, & and =`
-	MessageRedirects      = `spec.book.redirects holds more than 32 KiB (32768 bytes): remove the oldest`
+	MessageRedirects      = `remove the oldest redirects: together they have more than 32 KiB (32768 bytes)`
 	MessageRepository     = `must be an https URL, such as "https://github.com/team/docs"`
 	MessageEdit           = `must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`
 )

@@ -101,7 +101,7 @@ func validateRepository(v view.View, from view.RepositorySource, at *field.Path)
 }
 
 // validateBookImage returns the errors of an image with a book, which what describes. The Input must allow
-// it, because pods pull it with the imagePullSecrets of the Input.
+// it, because pods pull it with the Input's imagePullSecrets.
 func validateBookImage(v view.View, image view.ImageSource, what string, at *field.Path) field.ErrorList {
 	if errs := imageref.Validate(image.Reference, at); len(errs) > 0 {
 		return errs
@@ -145,7 +145,7 @@ func unusableSources(req request.Request) report.Problems {
 	}
 	if len(request.Required(v)) > 0 && n > view.MaxFiles {
 		p = append(p, report.Problem{Reason: report.ReasonInvalidSpec, Error: field.Forbidden(field.NewPath("spec", "markdownsFrom"),
-			fmt.Sprintf("the book has %d files, and a book has at most %d: split the book", n, view.MaxFiles))})
+			fmt.Sprintf("split the book: it has %d files, and a book has at most %d", n, view.MaxFiles))})
 	}
 
 	return p

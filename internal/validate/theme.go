@@ -34,7 +34,7 @@ func validateTheme(theme map[string]string, at *field.Path) field.ErrorList {
 		}
 	}
 	if size > maxTheme {
-		errs = append(errs, field.Forbidden(at, "holds more than 128 KiB (131072 bytes): shorten the files, or serve them elsewhere and link to them in head.hbs"))
+		errs = append(errs, field.Forbidden(at, "shorten the files, or serve them elsewhere and link to them in head.hbs: they have more than 128 KiB (131072 bytes)"))
 	}
 
 	return errs

@@ -97,7 +97,7 @@ func validateSecrets(secrets []corev1.LocalObjectReference, at *field.Path) fiel
 func validateAllAnnotations(all, some map[string]string, at *field.Path) field.ErrorList {
 	errs := validateAnnotations(some, at)
 	if err := apivalidation.ValidateAnnotationsSize(view.Union(all, some)); err != nil {
-		errs = append(errs, field.Forbidden(at, "together with input.annotations the "+err.Error()))
+		errs = append(errs, field.Forbidden(at, "shorten them: together with input.annotations, "+err.Error()))
 	}
 
 	return errs

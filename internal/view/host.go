@@ -12,7 +12,7 @@ const (
 	KeyIngress = "ingress"
 )
 
-// HostPattern returns the pattern of the Input for hosts, and whether books are public.
+// HostPattern returns the Input's pattern for hosts, and whether books are public.
 func (v View) HostPattern() (pattern string, public bool) {
 	switch {
 	case v.Input.Route != nil:
@@ -34,7 +34,7 @@ func (v View) Host() string {
 	return cmp.Or(v.Spec.Host, v.Expand(pattern))
 }
 
-// PathPattern returns the pattern of the Input for paths.
+// PathPattern returns the Input's pattern for paths.
 func (v View) PathPattern() string {
 	switch {
 	case v.Input.Route != nil:
@@ -64,7 +64,7 @@ func (v View) PublicURL() string {
 	return url
 }
 
-// Expand returns a pattern of the Input with the values of {name} and {namespace}.
+// Expand returns a pattern from the Input with the values of {name} and {namespace}.
 func (v View) Expand(pattern string) string {
 	return strings.NewReplacer("{name}", v.Metadata.Name, "{namespace}", v.Namespace()).Replace(pattern)
 }

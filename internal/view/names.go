@@ -24,7 +24,7 @@ func Union[V any](a, b map[string]V) map[string]V {
 }
 
 // A book has one ConfigMap, with the resource key "configmap", whose data changes with
-// the text. With immutableConfigMaps or server, each text has a ConfigMap of its own that
+// the text. With immutableConfigMaps or server, each version has a ConfigMap of its own that
 // never changes: its key and its name end with a hash of the text, and a change of the
 // text creates another ConfigMap.
 //
@@ -38,7 +38,7 @@ func Union[V any](a, b map[string]V) map[string]V {
 // like the other keys.
 const KeyImmutable = KeyConfigMap + "-"
 
-// Immutable returns whether each text has a ConfigMap of its own. A web server builds the
+// Immutable returns whether each version has a ConfigMap of its own. A web server builds the
 // book once, when its pod starts, so its text must be one that does not change: Crossplane
 // applies a Deployment also if the ConfigMap is applied later, or cannot be applied.
 func (v View) Immutable() bool {

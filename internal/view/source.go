@@ -177,9 +177,9 @@ func (s Spec) Repository() *RepositorySource {
 // earlier URL. r is nil if the OCIRepository does not exist.
 func (s *RepositorySource) Follow(r *OCIRepository, mounted, namespace string) {
 	s.Image.Reference = mounted
-	is := "OCIRepository " + report.Short(s.Name) + " of namespace " + namespace
+	repository := "OCIRepository " + report.Short(s.Name) + " in namespace " + namespace
 	if r == nil {
-		s.Problem = is + " does not exist: create it, or name another one"
+		s.Problem = "create " + repository + ", or name another one: it does not exist"
 
 		return
 	}
@@ -193,12 +193,12 @@ func (s *RepositorySource) Follow(r *OCIRepository, mounted, namespace string) {
 	s.Pending = ready.Status == report.Unknown
 	switch {
 	case ready.Status == report.False:
-		s.Problem = fmt.Sprintf("%s is not ready: %s", is, report.Line(ready.Message))
+		s.Problem = fmt.Sprintf("%s is not ready: %s", repository, report.Line(ready.Message))
 	case current || s.Pending && mounted != "" || digest != "" && strings.HasSuffix(mounted, "@"+digest):
 	case r.Spec.Suspend:
-		s.Problem = is + " is suspended: resume it"
+		s.Problem = "resume " + repository + ": it is suspended"
 	default:
-		s.Problem = is + " waits for Flux, which has not fetched its image yet"
+		s.Problem = repository + " waits for Flux, which has not fetched its image yet"
 	}
 }
 

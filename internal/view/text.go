@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// MessageControl is the error of a text that is not plain.
-const MessageControl = "has a control character that the API server would reject or change: remove it"
+// MessageControl is the error of text that is not plain.
+const MessageControl = "remove the control character, which the API server would reject or change"
 
-// Plain returns whether a text is the same in JSON and in YAML. Crossplane sends
+// Plain returns whether text is the same in JSON and in YAML. Crossplane sends
 // objects as JSON, and the API server reads applied objects as YAML. YAML rejects most
 // of U+007F to U+009F, U+FFFE and U+FFFF, and reads U+0085 as a blank. plain searches
 // for single bytes, which is fast for a book of a million bytes.

@@ -91,12 +91,12 @@ type Spec struct {
 	Book Settings `json:"book"`
 	// Replicas is the number of pods. If it is nil, the function does not set a number.
 	Replicas *int32 `json:"replicas"`
-	// ViewerImage is the mdBook image. Empty means the default of the Input.
+	// ViewerImage is the mdBook image. If empty, it is the Input's.
 	ViewerImage string `json:"viewerImage"`
-	// Host is the public host name of the book. Empty means that of the Input.
+	// Host is the public host name of the book. If empty, it is the Input's.
 	Host string `json:"host"`
 	// Resources has the requests and limits of the mdBook container. They take
-	// precedence over those of the Input.
+	// precedence over the Input's.
 	Resources v1beta1.Resources `json:"resources"`
 }
 
@@ -121,7 +121,7 @@ func (v View) LogValues() []any {
 }
 
 // Namespace returns the namespace of the composed resources: that of the XR, of its
-// claim, or for a cluster-scoped XR that of the Input. It is empty if none of them has
+// claim, or for a cluster-scoped XR the Input's. It is empty if none of them has
 // one.
 func (v View) Namespace() string {
 	switch {
@@ -158,7 +158,7 @@ func (v View) platformImage() string { return cmp.Or(v.Input.ViewerImage, Defaul
 
 // AllowedImages returns the patterns for the image of the XR. Without patterns in the Input,
 // an XR can name another version of the image of the platform, but no other image, because
-// pods pull it with the imagePullSecrets of the Input. The result is nil if the image of the
+// pods pull it with the Input's imagePullSecrets. The result is nil if the image of the
 // Input is invalid.
 func (v View) AllowedImages() []string {
 	if v.Input.AllowedImages != nil {

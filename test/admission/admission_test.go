@@ -81,15 +81,15 @@ func rejections() map[string]rejection {
 		},
 		"A file with the name of a folder": {
 			spec: map[string]any{"markdowns": files(map[string]string{"guide": "", "guide/intro/page.md": ""})},
-			want: `spec.markdowns: Invalid value: a folder of file "guide/intro/page.md" is also a file: rename one`,
+			want: `spec.markdowns: Invalid value: rename file "guide/intro/page.md": its folder is also a file`,
 		},
 		"A text file with the name of a folder of binaries": {
 			spec: with(map[string]any{"markdowns": files(map[string]string{"img": ""}), "binaries": map[string]string{"img/logo.png": ""}}),
-			want: `spec.binaries: Invalid value: a folder of file "img/logo.png" is also a file: rename one`,
+			want: `spec.binaries: Invalid value: rename file "img/logo.png": its folder is also a file`,
 		},
 		"A binary with the name of a folder of text files": {
 			spec: with(map[string]any{"markdowns": files(map[string]string{strings.Repeat("a/", 31) + "b.md": ""}), "binaries": map[string]string{"a" + strings.Repeat("/a", 30): ""}}),
-			want: `spec.markdowns: Invalid value: a folder of file "` + strings.Repeat("a/", 31) + `b.md" is also a file: rename one`,
+			want: `spec.markdowns: Invalid value: rename file "` + strings.Repeat("a/", 31) + `b.md": its folder is also a file`,
 		},
 		"More than 1,048,576 characters of text": {
 			spec: map[string]any{"markdowns": files(map[string]string{"long.md": strings.Repeat("x", 1<<20)})},
@@ -231,7 +231,7 @@ func rejections() map[string]rejection {
 		},
 		"A redirect of something other than a page": {
 			spec: redirects("/../old", "/new.html"),
-			want: `spec.book.redirects: Invalid value: spec.book.redirects must map paths of pages, without ?, # and %: write one such as "/guide/old.html"`,
+			want: `spec.book.redirects: Invalid value: write paths of pages such as "/guide/old.html", without ?, # and %`,
 		},
 		"A redirect to neither a page nor a URL": {
 			spec: redirects("/old.html", "javascript:alert(1)"),
@@ -247,7 +247,7 @@ func rejections() map[string]rejection {
 		},
 		"More than 32 KiB of redirects": {
 			spec: settings(map[string]any{"redirects": moved(80, strings.Repeat("x", 500))}),
-			want: `spec.book.redirects: Invalid value: spec.book.redirects holds more than 32 KiB (32768 bytes): remove the oldest`,
+			want: `spec.book.redirects: Invalid value: remove the oldest redirects: together they have more than 32 KiB (32768 bytes)`,
 		},
 		"A `repositoryUrl` that is not an https URL": {
 			spec: settings(map[string]any{"repositoryUrl": "git@example.com:team/docs"}),
@@ -288,9 +288,9 @@ func badNames() map[string]struct{ name, want string } {
 		"A file more than 31 folders deep":            {name: strings.Repeat("a/", 32) + "b.md", want: `file name "` + strings.Repeat("a/", 32) + `b.md" must be at most 31 folders deep`},
 		"A file name with `//`":                       {name: "guide//page.md", want: `file name "guide//page.md" must not contain "//"`},
 		"A file name with the folder `.` or `..`":     {name: "guide/../page.md", want: `file name "guide/../page.md" must not contain "." or ".." as the name of a folder or file`},
-		"A file with the name of a folder of mdBook":  {name: "css", want: `file "css" has the name of a folder that mdBook writes, so mdBook fails: rename it`},
-		"A file named `toc.js`":                       {name: "toc.js", want: `file "toc.js" replaces the table of contents of mdBook 0.4: rename it`},
-		"A folder with the name of a file of mdBook":  {name: "css/chrome.css/page.txt", want: `a folder has the name of a file that mdBook writes, so mdBook fails: rename it`},
+		"A file with the name of a folder of mdBook":  {name: "css", want: `rename file "css": mdBook writes a folder of this name, and fails`},
+		"A file named `toc.js`":                       {name: "toc.js", want: `rename file "toc.js": it replaces the table of contents of mdBook 0.4`},
+		"A folder with the name of a file of mdBook":  {name: "css/chrome.css/page.txt", want: `rename a folder: mdBook writes a file of this name, and fails`},
 		"A folder or file name longer than 255 bytes": {name: strings.Repeat("あ", 86) + "/page.md", want: `a file name must not contain a folder or file name longer than 255 bytes`},
 	}
 }
@@ -431,7 +431,7 @@ func TestNamesOfBinaries(t *testing.T) {
 func namesOfBinaries() map[string]rejection {
 	all := map[string]rejection{"A file with the name of a folder": {
 		spec: with(map[string]any{"binaries": map[string]string{"img": "", "img/logo.png": ""}}),
-		want: `spec.binaries: Invalid value: a folder of file "img/logo.png" is also a file: rename one`,
+		want: `spec.binaries: Invalid value: rename file "img/logo.png": its folder is also a file`,
 	}}
 	for wrong, bad := range badNames() {
 		all[wrong] = rejection{spec: with(map[string]any{"binaries": map[string]string{bad.name: ""}}), want: "spec.binaries: Invalid value: " + bad.want}

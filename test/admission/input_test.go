@@ -25,7 +25,7 @@ func TestInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const overlap = `route.parentRefs: Invalid value: two entries name the same Gateway: remove one, or give both a sectionName of their own`
+	const overlap = `route.parentRefs: Invalid value: remove one, or give both a sectionName of their own: two entries name the same Gateway`
 	themeFiles := []string{
 		"ayu-highlight.css", "book.js", "clipboard.min.js", "css/chrome.css", "css/general.css", "css/print.css", "css/variables.css", "favicon.svg", "fonts/fonts.css",
 		"head.hbs", "header.hbs", "highlight.css", "highlight.js", "index.hbs", "redirect.hbs", "toc.html.hbs", "toc.js.hbs", "tomorrow-night.css",
@@ -52,7 +52,7 @@ func TestInput(t *testing.T) {
 		},
 		"PathAlone": {
 			reason: "mdBook serves a book only at /.", input: `ingress: {path: "/{name}/"}`,
-			want: []string{`<nil>: Invalid value: a path needs server: mdbook serve serves a book only at /`},
+			want: []string{`<nil>: Invalid value: set server, or remove path: mdbook serve serves a book only at /`},
 		},
 		"PathNoName": {
 			reason: "Two books would have the same path.", input: "server: {}\ningress: {path: \"/{namespace}/\"}",
@@ -68,7 +68,7 @@ func TestInput(t *testing.T) {
 		},
 		"Theme": {
 			reason: "mdBook reads certain files.", input: `theme: {css/custom.css: "", head.hbs: ""}`,
-			want: []string{`theme: Invalid value: mdBook reads no text file with this name from a theme`},
+			want: []string{`theme: Invalid value: use only the names of text files that mdBook reads from a theme, such as head.hbs`},
 		},
 		"AllOfTheme": {
 			reason: "All files that mdBook reads.",

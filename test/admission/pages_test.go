@@ -53,6 +53,19 @@ func TestPagesAreFound(t *testing.T) {
 	}
 }
 
+// TestCommandsRun checks that the scripts run the commands of each page. The exceptions need a
+// published release or Docker, or are make targets, which are jobs in CI.
+func TestCommandsRun(t *testing.T) {
+	scripts := readPage(t, "../readme.sh") + readPage(t, "../migration.sh")
+	except := []string{"CONTRIBUTING.md", "SECURITY.md", "docs/look.md", "example/production/README.md", "test/e2e/README.md"}
+	for _, page := range pages(t) {
+		name := strings.TrimPrefix(page, "../../")
+		if strings.Contains(readPage(t, page), "```shell\n") && !slices.Contains(except, name) && !strings.Contains(scripts, name) {
+			t.Errorf("test/readme.sh does not run %s", name)
+		}
+	}
+}
+
 // TestInvalidExample checks that docs/status.md shows what the API server prints for
 // example/invalid.
 func TestInvalidExample(t *testing.T) {

@@ -242,9 +242,8 @@ func (k *kit) fromPrivateImage() {
 	v := k.until(name, "the image cannot be pulled", func(v *markdownView) error {
 		return v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded")
 	})
-	_, command, _ := strings.Cut(v.condition("Degraded").Message, ": run kubectl ")
 	k.eventually("the command shows why the pull fails", func() error {
-		return contains(k.kubectl(strings.Fields(command)...), "authorization failed: no basic auth credentials")
+		return contains(k.kubectl(v.command()...), "authorization failed: no basic auth credentials")
 	})
 
 	auth := fmt.Sprintf(`{"auths": {"registry.example.com": {"username": %q, "password": %q}}}`, controlplane.PullUser, controlplane.PullPassword)

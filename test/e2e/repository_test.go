@@ -40,7 +40,7 @@ func FromOCIRepository(k *kit) {
 	k.publicKey(key)
 
 	k.apply(book(name, composedBy(composition), fromRepository(name)))
-	k.behind(name, "OCIRepository handbook of namespace "+k.namespace+" does not exist: create it, or name another one")
+	k.behind(name, "create OCIRepository handbook in namespace "+k.namespace+", or name another one: it does not exist")
 	one := k.pushPage(repository, "One")
 	k.sign(repository, one, key)
 	k.apply(k.ociRepository(name, repository))

@@ -61,12 +61,15 @@ func PausedRollout(k *kit) {
 		return errors.Join(v.is("Degraded", metav1.ConditionTrue, "Paused"),
 			v.is("Available", metav1.ConditionTrue, "RollingOut"), v.is("Ready", metav1.ConditionFalse, ""))
 	})
-	_, command, ok := strings.Cut(v.condition("Degraded").Message, "kubectl ")
-	if !ok {
-		k.Fatalf("the message has no command: %s", v.condition("Degraded").Message)
-	}
-	k.kubectl(strings.Fields(command)...)
+	k.kubectl(v.command()...)
 	k.settle(name)
+}
+
+// command returns the arguments of kubectl with which the message of Degraded begins.
+func (v *markdownView) command() []string {
+	command, _, _ := strings.Cut(v.condition("Degraded").Message, ": ")
+
+	return strings.Fields(strings.TrimPrefix(command, "Run kubectl "))
 }
 
 // readyPods returns the UIDs of the ready pods of a MarkdownView, by name.

@@ -201,7 +201,7 @@ func (s *Source) settings() map[string]any {
 	return settings
 }
 
-// large returns a text that fills a ConfigMap except for 4 KiB, which are left for
+// large returns text that fills a ConfigMap except for 4 KiB, which are left for
 // binaries, a template and a generated SUMMARY.md.
 func (s *Source) large(beside map[string]any) string {
 	size := 1<<20 - 4096
@@ -230,7 +230,7 @@ func (s *Source) FileName() string {
 	return name
 }
 
-// Text returns a text of valid UTF-8.
+// Text returns valid UTF-8.
 func (s *Source) Text() string {
 	b := strings.Builder{}
 	for range s.Below(5) {

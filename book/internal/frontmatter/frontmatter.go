@@ -7,7 +7,7 @@ import "strings"
 // Max is how many bytes are searched for the end of front matter.
 const Max = 4096
 
-// Read returns the number of lines of the front matter at the start of a text, and
+// Read returns the number of lines of the front matter at the start of text, and
 // its title. It returns 0 if there is none. mdBook does not support front matter.
 func Read(text string) (lines int, title string) {
 	if !strings.HasPrefix(text, "---") {

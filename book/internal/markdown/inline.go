@@ -61,7 +61,7 @@ func (i *inline) scan() {
 	}
 }
 
-// ordinary returns how many of the first characters of a text are not special.
+// ordinary returns how many of the first characters of text are not special.
 func ordinary(text string) int {
 	n := 0
 	for n < min(len(text), near) && !isSpecial[text[n]] {

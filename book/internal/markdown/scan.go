@@ -42,7 +42,7 @@ const (
 
 // Scan returns the references of a chapter, in one pass. It is not a parser: it yields
 // what any reading of the text agrees on, and omits what only a parser can decide. The
-// rest of a paragraph is omitted if a code span may be open, and the rest of a text if a
+// rest of a paragraph is omitted if a code span may be open, and the rest of the text if a
 // code block or a comment may be.
 func Scan(text string) iter.Seq[Reference] {
 	return func(yield func(Reference) bool) {
@@ -61,7 +61,7 @@ func Scan(text string) iter.Seq[Reference] {
 	}
 }
 
-// lookahead returns how many bytes of a text may be read in advance.
+// lookahead returns how many bytes of the text may be read in advance.
 func lookahead(text string) int { return 4*len(text) + 1<<10 }
 
 // A scanner holds the state between two lines.
@@ -100,7 +100,7 @@ func (s *scanner) end(at int) int {
 	return len(s.text)
 }
 
-// indent returns the first character of a line that is no space, and its column.
+// indent returns the first character of a line that is not a space, and its column.
 func (s *scanner) indent(at, end, column int) (int, int) {
 	for ; at < end; at++ {
 		switch s.text[at] {
@@ -514,7 +514,7 @@ var (
 		source summary table tbody td tfoot th thead title tr track ul`)...)
 )
 
-// tagName returns the name of a tag whose "<" is in front of a text, in lower case.
+// tagName returns the name of a tag whose "<" is in front of the text, in lower case.
 func tagName(text string) string {
 	text = strings.TrimPrefix(text, "/")
 	i := 0

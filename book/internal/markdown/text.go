@@ -38,7 +38,7 @@ func Unescape(raw string) string {
 	return out.String()
 }
 
-// Marker returns the width of the list marker at the start of a text, or 0.
+// Marker returns the width of the list marker at the start of text, or 0.
 func Marker(text string) int {
 	digits := 0
 	for digits < len(text) && digits < 10 && '0' <= text[digits] && text[digits] <= '9' {

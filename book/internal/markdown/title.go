@@ -91,7 +91,7 @@ func plainText(heading string) string {
 }
 
 // literalText returns the text of the code span, tag, escaped character or character
-// reference at the start of a text, and its length in the source.
+// reference at the start of text, and its length in the source.
 func literalText(raw string) (string, int) {
 	switch n := run(raw, 0); {
 	case raw[0] == '`':

@@ -86,12 +86,12 @@ func newEvent(n ast.Node, source []byte) event {
 
 // ignored returns the text of a SUMMARY.md that mdBook ignores although its author
 // probably intended it as a chapter or a heading: links in indented code, and headings of
-// another level than 1.
+// a level other than 1.
 func ignored(source []byte, list []event) (code, headings []problem.Problem) {
 	if n, _ := frontmatter.Read(string(source[:min(len(source), frontmatter.Max)])); n > 0 {
 		headings = append(headings, problem.Problem{
 			File: Name, Line: 1,
-			Message: fmt.Sprintf("mdBook does not support front matter: remove lines 1 to %d", n),
+			Message: fmt.Sprintf("remove lines 1 to %d: mdBook does not support front matter", n),
 		})
 		for len(list) > 0 && list[0].line <= n {
 			list = list[1:]
@@ -106,13 +106,13 @@ func ignored(source []byte, list []event) (code, headings []problem.Problem) {
 			if bytes.Contains(content, []byte("](")) && columns >= 4 {
 				code = append(code, problem.Problem{
 					File: Name, Line: e.line,
-					Message: fmt.Sprintf("it is indented by %d spaces, so it is code and not a list: indent it by at most 3", columns),
+					Message: fmt.Sprintf("indent this line by at most 3 spaces: with %d, it is code and not a list", columns),
 				})
 			}
 		case e.starts(ast.KindHeading) && e.level > 1 && !list[min(i+1, len(list)-1)].starts(ast.KindLink):
 			headings = append(headings, problem.Problem{
 				File: Name, Line: e.line,
-				Message: fmt.Sprintf("mdBook ignores headings of level %d: write a part as \"# Part\", or remove it", e.level),
+				Message: fmt.Sprintf("write a part as \"# Part\", or remove it: mdBook ignores headings of level %d", e.level),
 			})
 		}
 	}
@@ -120,7 +120,7 @@ func ignored(source []byte, list []event) (code, headings []problem.Problem) {
 	return code, headings
 }
 
-// lineOf returns a line of a text, counted from 1.
+// lineOf returns a line of text, counted from 1.
 func lineOf(source []byte, n int) []byte {
 	for line := range bytes.Lines(source) {
 		if n--; n == 0 {

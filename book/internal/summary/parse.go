@@ -15,7 +15,7 @@ import (
 )
 
 // The limits of a SUMMARY.md. goldmark takes quadratic time and memory for some unusual
-// texts. Within these limits, parsing costs about as much as 1 MiB of chapters. The
+// text. Within these limits, parsing costs about as much as 1 MiB of chapters. The
 // largest SUMMARY.md that we know has 113 KiB in 1,150 lines, nested 6 deep.
 const (
 	// maxSummary is the size in bytes.
@@ -50,7 +50,7 @@ var (
 	)
 )
 
-// normalize returns a text with line feeds as line ends. goldmark takes a carriage return
+// normalize returns text with line feeds as line ends. goldmark takes a carriage return
 // for text.
 func normalize(text string) []byte {
 	if strings.IndexByte(text, '\r') >= 0 {
@@ -64,10 +64,10 @@ func normalize(text string) []byte {
 // returns an error that describes what to simplify, and the line if there is one.
 func parse(source []byte) (root ast.Node, line int, err error) {
 	if len(source) > maxSummary {
-		return nil, 0, errors.New("is larger than 256 KiB: list the chapters only, or split the book")
+		return nil, 0, errors.New("list the chapters only, or split the book: the file is larger than 256 KiB")
 	}
 	if n := countMarkup(source); n > maxMarkup {
-		return nil, 0, fmt.Errorf("has %d of the characters %s, more than %d: list the chapters only, or split the book", n, markup, maxMarkup)
+		return nil, 0, fmt.Errorf("list the chapters only, or split the book: the file has %d of the characters %s, more than %d", n, markup, maxMarkup)
 	}
 	if line, err := checkLines(source); err != nil {
 		return nil, line, err
@@ -96,7 +96,7 @@ func checkLines(source []byte) (line int, err error) {
 		columns, markers := opening(text)
 		extra += max(0, markers-1)
 		if columns > maxColumns {
-			return lines, fmt.Errorf("begins with more than %d columns of spaces: indent it less", maxColumns)
+			return lines, fmt.Errorf("indent this line less: it begins with more than %d columns of spaces", maxColumns)
 		}
 		if depth := 1 + markers + columns/2; depth > deepest {
 			deepest, line = depth, lines
@@ -104,9 +104,9 @@ func checkLines(source []byte) (line int, err error) {
 	}
 	switch {
 	case lines+extra > maxLines:
-		return 0, fmt.Errorf("has %d lines and list markers behind others, more than %d: list the chapters only, or split the book", lines+extra, maxLines)
+		return 0, fmt.Errorf("list the chapters only, or split the book: the file has %d lines and list markers behind others, more than %d", lines+extra, maxLines)
 	case lines*deepest > maxOpen:
-		return line, fmt.Errorf("is nested too deeply for a file of %d lines: nest the list less deeply, or split the book", lines)
+		return line, fmt.Errorf("nest the list less deeply, or split the book: it is too deep for a file of %d lines", lines)
 	}
 
 	return 0, nil
@@ -157,7 +157,7 @@ func checkBlocks(source []byte) (line int, err error) {
 	})
 	if lookahead > maxLookahead {
 		return 1 + bytes.Count(source[:at], []byte("\n")),
-			errors.New("begins a paragraph with too many links, code spans or emphasis: write each link as a list item, or add empty lines")
+			errors.New("write each link as a list item, or add empty lines: this paragraph has too many links, code spans or emphasis")
 	}
 
 	return 0, nil

@@ -58,8 +58,8 @@ func Parse(text string) Summary {
 	}
 	if p.problem != "" {
 		if target := spaced(source, p.line); target != "" {
-			p.problem = "the link to \"" + problem.Display(target) + "\" contains a space, so mdBook does not read it as a link: " +
-				"write \"<" + problem.Display(target) + ">\" or \"" + problem.Display(strings.ReplaceAll(target, " ", "%20")) + "\""
+			p.problem = "write \"<" + problem.Display(target) + ">\" or \"" + problem.Display(strings.ReplaceAll(target, " ", "%20")) + "\": " +
+				"mdBook does not read a link that contains a space"
 		}
 
 		return Summary{Problem: problem.Problem{File: Name, Line: p.line, Message: p.problem}}
@@ -123,12 +123,12 @@ func (p *summaryParser) ignore(e event) {
 	}
 }
 
-// rejectBlocks fails if a text whose lines end with a carriage return alone has code or HTML:
+// rejectBlocks fails if the file has code or HTML, and lines that end with a carriage return alone:
 // mdBook then takes what follows up to a line feed for a part of that.
 func (p *summaryParser) rejectBlocks() {
 	for _, e := range p.events {
 		if e.kind == html || e.starts(ast.KindCodeBlock) || e.starts(ast.KindFencedCodeBlock) {
-			p.fail(e.line, "mdBook does not see where this code or HTML ends: end the lines of the file with line feeds, not with carriage returns alone")
+			p.fail(e.line, "end the lines of the file with line feeds, not with carriage returns alone: mdBook does not see where this code or HTML ends")
 			return
 		}
 	}
@@ -170,8 +170,8 @@ func (p *summaryParser) affix(prefix bool) (items []*item) {
 			p.next--
 			return items
 		case e.starts(ast.KindList) || e.startsH1():
-			p.fail(e.line, "a list or a heading follows a paragraph that ended the list of chapters: "+
-				"remove the paragraph, or write it as a heading such as \"# Part\"")
+			p.fail(e.line, "remove the paragraph above this list or heading, or write it as a heading such as \"# Part\": "+
+				"it ends the list of chapters")
 
 			return nil
 		case e.starts(ast.KindLink):
@@ -266,7 +266,7 @@ func (p *summaryParser) item(line int) *item {
 			if ok && e.line > 0 {
 				line = e.line
 			}
-			p.fail(line, "an item of the list does not begin with a link: write \"- [Title](file.md)\", or \"- [Title]()\" for a draft")
+			p.fail(line, "write \"- [Title](file.md)\", or \"- [Title]()\" for a draft: this item does not begin with a link")
 
 			return nil
 		}

@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		},
 		"CarriageReturns": {
 			"mdBook reads HTML up to a line feed.", "<!-- c -->\r\r- [A](a.md)\r", nil, nil,
-			"SUMMARY.md line 1: mdBook does not see where this code or HTML ends: end the lines of the file with line feeds, not with carriage returns alone",
+			"SUMMARY.md line 1: end the lines of the file with line feeds, not with carriage returns alone: mdBook does not see where this code or HTML ends",
 		},
 	}
 	for name, tc := range cases {

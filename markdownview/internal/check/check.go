@@ -113,7 +113,7 @@ func (k *checker) checkFile(ctx context.Context, resources string) error {
 		return fmt.Errorf("cannot read %s: %w", k.Path, err)
 	}
 	if views == 0 && !others {
-		return fmt.Errorf("%s does not have a MarkdownView: name another file, or a folder", k.Path)
+		return fmt.Errorf("add a MarkdownView to %s, or name another file or a folder", k.Path)
 	}
 	for n := range views {
 		c, err := k.Call(ctx, n, resources)

@@ -104,8 +104,8 @@ spec:
 			reason: "Errors have the file and the line.",
 			files:  map[string]string{"docs/SUMMARY.md": "# Summary\n\n- [A](a.md)\n- [B](b.md)\n- [A](a.md)\n", "docs/a.md": ""},
 			paths:  []string{"docs"},
-			want: `DIR/docs/SUMMARY.md:4: error: chapter "b.md" is not in spec.markdowns: add the file or remove the link (InvalidSpec)
-DIR/docs/SUMMARY.md:5: error: chapter "a.md" is already on line 3: remove one (InvalidSpec)
+			want: `DIR/docs/SUMMARY.md:4: error: add chapter "b.md", or remove its link: the file is not in the book (InvalidSpec)
+DIR/docs/SUMMARY.md:5: error: remove chapter "a.md" here or from line 3: it is in both (InvalidSpec)
 `,
 		},
 		"Links": {
@@ -117,33 +117,33 @@ DIR/docs/SUMMARY.md:5: error: chapter "a.md" is already on line 3: remove one (I
 				"docs/guide/b.md": "# Two words\n\n![dead](../logo.png) [a](../a.md#x)\n",
 			},
 			paths: []string{"docs"},
-			want: `DIR/docs/a.md:1: warning: the link to "x.md" leads nowhere: x.md is not in the book (Incomplete)
-DIR/docs/a.md:3: warning: the link to "guide/b.md#Two-Words" leads to the top of the page: write "#two-words", which is an id of guide/b.md (DeadAnchor)
-DIR/docs/a.md:3: warning: the link to "guide/b.md#three" leads to the top of the page: remove "#three", or add a heading or an element with this id to guide/b.md (DeadAnchor)
-DIR/docs/a.md:6: warning: the link to "z.md" leads nowhere: z.md is not in the book (Incomplete)
-DIR/docs/c.md:3: warning: the link to "y.md" leads nowhere: y.md is not in the book (DeadLink)
-DIR/docs/guide/b.md:3: warning: the link to "../logo.png" leads nowhere: logo.png is not in the book (Incomplete)
-DIR/docs/guide/b.md:3: warning: the link to "../a.md#x" leads to the top of the page: remove "#x", or add a heading or an element with this id to a.md (DeadAnchor)
+			want: `DIR/docs/a.md:1: warning: add x.md to the book, or change the link to "x.md": it leads nowhere (Incomplete)
+DIR/docs/a.md:3: warning: write "#two-words", which is an id of guide/b.md: the link to "guide/b.md#Two-Words" leads to the top of the page (DeadAnchor)
+DIR/docs/a.md:3: warning: remove "#three", or add a heading or an element with this id to guide/b.md: the link to "guide/b.md#three" leads to the top of the page (DeadAnchor)
+DIR/docs/a.md:6: warning: add z.md to the book, or change the link to "z.md": it leads nowhere (Incomplete)
+DIR/docs/c.md:3: warning: add y.md to the book, or change the link to "y.md": it leads nowhere (DeadLink)
+DIR/docs/guide/b.md:3: warning: add logo.png to the book, or change the link to "../logo.png": it leads nowhere (Incomplete)
+DIR/docs/guide/b.md:3: warning: remove "#x", or add a heading or an element with this id to a.md: the link to "../a.md#x" leads to the top of the page (DeadAnchor)
 `,
 		},
 		"Image": {
 			reason: "A folder that only an image can hold is checked without the function.",
 			files:  map[string]string{"docs/SUMMARY.md": "- [A](a.md)\n- [B](b.md)\n", "docs/a.md": "", "docs/large.png": strings.Repeat("\xff", 1<<20)},
 			paths:  []string{"docs"},
-			want:   "DIR/docs/SUMMARY.md:2: error: chapter \"b.md\" is not in spec.markdowns: add the file or remove the link (InvalidSpec)\n",
+			want:   "DIR/docs/SUMMARY.md:2: error: add chapter \"b.md\", or remove its link: the file is not in the book (InvalidSpec)\n",
 		},
 		"ImageWithoutSummary": {
 			reason: "The function cannot generate SUMMARY.md in an image.",
 			files:  map[string]string{"docs/a.md": "", "docs/large.png": strings.Repeat("\xff", 1<<20)},
 			paths:  []string{"docs"},
-			want:   "DIR/docs: error: SUMMARY.md is missing: add one that lists the chapters, such as \"- [Title](file.md)\" (InvalidSpec)\n",
+			want:   "DIR/docs: error: add SUMMARY.md, which lists the chapters in lines such as \"- [Title](file.md)\" (InvalidSpec)\n",
 		},
 		"File": {
 			reason: "Warnings have the line of the text in YAML. The ConfigMap is in another file.",
 			files:  map[string]string{"view.yaml": strings.Replace(view, "replicas: 9", "replicas: 1", 1), "more.yaml": configMap},
 			paths:  []string{"view.yaml", "more.yaml"},
-			want: `DIR/more.yaml:8: warning: the link to "../a.md#other" leads to the top of the page: remove "#other", or add a heading or an element with this id to a.md (DeadAnchor)
-DIR/view.yaml:13: warning: the link to "x.md" leads nowhere: x.md is not in the book (Incomplete)
+			want: `DIR/more.yaml:8: warning: remove "#other", or add a heading or an element with this id to a.md: the link to "../a.md#other" leads to the top of the page (DeadAnchor)
+DIR/view.yaml:13: warning: add x.md to the book, or change the link to "x.md": it leads nowhere (Incomplete)
 `,
 		},
 		"Policy": {
@@ -171,7 +171,7 @@ DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (In
 			reason: "The file is another one.",
 			files:  map[string]string{"a.yaml": "kind: Service\n"},
 			paths:  []string{"a.yaml"},
-			want:   "DIR/a.yaml does not have a MarkdownView: name another file, or a folder\n",
+			want:   "add a MarkdownView to DIR/a.yaml, or name another file or a folder\n",
 		},
 	}
 	for name, tc := range cases {

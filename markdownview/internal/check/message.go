@@ -10,7 +10,7 @@ import (
 )
 
 // pieces splits a message of the function into its problems. Those of the book are known,
-// because a text of a book can have any character.
+// because the text of a book can have any character.
 func pieces(message, prefix string, known []book.Problem) (all []string) {
 	texts := make([]string, 0, len(known))
 	for _, p := range known {

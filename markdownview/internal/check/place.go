@@ -12,7 +12,7 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/render"
 )
 
-// A place is where the texts of a book are written.
+// A place is where the files of a book are written.
 type place interface {
 	// file returns the file and the line of a line of a file of the book.
 	file(name string, line int) (string, int)
@@ -137,7 +137,7 @@ func (p inYAML) field(path string) (string, int) {
 	return p.path, line
 }
 
-// documents returns the roots of the documents of a text.
+// documents returns the roots of the documents of a file.
 func documents(text string) (roots []*yaml.Node) {
 	for d := yaml.NewDecoder(strings.NewReader(text)); ; {
 		var n yaml.Node

@@ -139,13 +139,13 @@ func (l *lister) add(name string, link bool) {
 	shown := l.Shown(name)
 	switch {
 	case err != nil && link:
-		l.errs = append(l.errs, fmt.Errorf("%s is a link that leaves the folder or leads nowhere: replace it with a copy of the file, or list it in .markdownignore", shown))
+		l.errs = append(l.errs, fmt.Errorf("replace %s with a copy of the file, or list it in .markdownignore: it is a link that leaves the folder or leads nowhere", shown))
 	case err != nil:
 		l.errs = append(l.errs, fmt.Errorf("cannot read %s: %w", shown, Cause(err)))
 	case info.IsDir():
-		l.errs = append(l.errs, fmt.Errorf("%s is a link to a folder: replace it with the files, or list it in .markdownignore", shown))
+		l.errs = append(l.errs, fmt.Errorf("replace %s with the files, or list it in .markdownignore: it is a link to a folder", shown))
 	case !info.Mode().IsRegular():
-		l.errs = append(l.errs, fmt.Errorf("%s is not a file: remove it, or list it in .markdownignore", shown))
+		l.errs = append(l.errs, fmt.Errorf("remove %s, or list it in .markdownignore: it is not a file", shown))
 	default:
 		l.Files = append(l.Files, File{Name: name, Size: info.Size(), Modified: info.ModTime()})
 		l.progress("reading %s: %d files", l.Path, len(l.Files))

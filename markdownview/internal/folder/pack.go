@@ -46,10 +46,10 @@ type Packed struct {
 // error that wraps ErrImage means that the folder does not fit into them.
 func (f *Folder) Pack(content map[string][]byte, v View) (Packed, error) {
 	if len(f.Files) == 0 {
-		return Packed{}, fmt.Errorf("%s has no files: add a file such as README.md", f.Path)
+		return Packed{}, fmt.Errorf("add a file such as README.md to %s: it has no files", f.Path)
 	}
 	if n := len(f.Files); n > view.MaxFiles {
-		return Packed{}, fmt.Errorf("%s has %d files, and a MarkdownView can have %d: %w, or list files in .markdownignore", f.Path, n, view.MaxFiles, ErrImage)
+		return Packed{}, fmt.Errorf("%w, or list files in .markdownignore: %s has %d files, and a MarkdownView can have %d", ErrImage, f.Path, n, view.MaxFiles)
 	}
 	p := &packer{Folder: f, View: v, entries: map[string]entry{}}
 	for name, bytes := range content {
@@ -175,12 +175,12 @@ func (p *packer) groups() []part {
 func (p *packer) tooLarge(limit int) error {
 	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
 		if e := p.entries[name]; e.size+reserve > limit {
-			return fmt.Errorf("%s has %s as JSON, and an object can have 1 MiB: %w, or list the file in .markdownignore", p.Shown(name), mebibytes(int64(e.size)), ErrImage)
+			return fmt.Errorf("%w, or list the file in .markdownignore: %s has %s as JSON, and an object can have 1 MiB", ErrImage, p.Shown(name), mebibytes(int64(e.size)))
 		}
 	}
 
-	return fmt.Errorf("%s has %s, which do not fit into a MarkdownView and %d ConfigMaps: %w, or list files in .markdownignore",
-		p.Path, mebibytes(p.Size()), maxConfigMaps-len(p.otherSources()), ErrImage)
+	return fmt.Errorf("%w, or list files in .markdownignore: %s has %s, which do not fit into a MarkdownView and %d ConfigMaps",
+		ErrImage, p.Path, mebibytes(p.Size()), maxConfigMaps-len(p.otherSources()))
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
@@ -305,7 +305,7 @@ func YAML(dir string) (string, error) {
 	return string(text), err
 }
 
-// reads returns whether a text in YAML is an object.
+// reads returns whether YAML is an object.
 func reads(text []byte, object map[string]any) bool {
 	var again map[string]any
 

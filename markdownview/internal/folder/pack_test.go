@@ -129,10 +129,10 @@ func TestPackTooLarge(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"Empty": {map[string]string{".gitignore": ""}, "DIR has no files: add a file such as README.md"},
-		"Many":  {many, "DIR has 1001 files, and a MarkdownView can have 1000: push the folder as an image with markdownview pack --push, or list files in .markdownignore"},
-		"File":  {map[string]string{"a.md": "", "b.png": strings.Repeat("\xff", 1<<20)}, "DIR/b.png has 1.3 MiB as JSON, and an object can have 1 MiB: push the folder as an image with markdownview pack --push, or list the file in .markdownignore"},
-		"Wide":  {wide, "DIR has 11.9 MiB, which do not fit into a MarkdownView and 8 ConfigMaps: push the folder as an image with markdownview pack --push, or list files in .markdownignore"},
+		"Empty": {map[string]string{".gitignore": ""}, "add a file such as README.md to DIR: it has no files"},
+		"Many":  {many, "push the folder as an image with markdownview pack --push, or list files in .markdownignore: DIR has 1001 files, and a MarkdownView can have 1000"},
+		"File":  {map[string]string{"a.md": "", "b.png": strings.Repeat("\xff", 1<<20)}, "push the folder as an image with markdownview pack --push, or list the file in .markdownignore: DIR/b.png has 1.3 MiB as JSON, and an object can have 1 MiB"},
+		"Wide":  {wide, "push the folder as an image with markdownview pack --push, or list files in .markdownignore: DIR has 11.9 MiB, which do not fit into a MarkdownView and 8 ConfigMaps"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

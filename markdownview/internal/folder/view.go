@@ -42,7 +42,7 @@ func (v View) Complete(file, dir string) (View, error) {
 		v.Name = NameOf(dir)
 	}
 	if len(validation.IsDNS1123Label(v.Name)) > 0 {
-		return v, fmt.Errorf("the name %q is not valid: set --name to at most 63 lowercase letters, digits and hyphens", v.Name)
+		return v, fmt.Errorf("set --name to at most 63 lowercase letters, digits and hyphens: %q is not a valid name", v.Name)
 	}
 
 	return v, nil

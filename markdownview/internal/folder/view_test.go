@@ -23,7 +23,7 @@ func TestComplete(t *testing.T) {
 		"NoLetters": {reason: "A name needs a letter.", dir: "第一章", want: View{Name: "book"}},
 		"File":      {reason: "The file has the name and the namespace.", file: given, dir: "docs", want: View{Name: "handbook", Namespace: "team", Object: object}},
 		"Flags":     {reason: "Flags take precedence.", view: View{Name: "pr-1", Namespace: "preview"}, file: given, dir: "docs", want: View{Name: "pr-1", Namespace: "preview", Object: object}},
-		"BadName":   {reason: "Kubernetes would reject it.", view: View{Name: "My_Docs"}, err: `the name "My_Docs" is not valid: set --name to at most 63 lowercase letters, digits and hyphens`},
+		"BadName":   {reason: "Kubernetes would reject it.", view: View{Name: "My_Docs"}, err: `set --name to at most 63 lowercase letters, digits and hyphens: "My_Docs" is not a valid name`},
 		"BadFile":   {reason: "The file is not YAML.", file: "a: b: c", err: "cannot read view.yaml: error converting YAML to JSON: yaml: mapping values are not allowed in this context"},
 	}
 	for name, tc := range cases {

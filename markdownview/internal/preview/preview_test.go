@@ -108,8 +108,8 @@ func TestPollFolder(t *testing.T) {
 		{"A new file that is not part of the book.", ".markdownignore", "logo.png\n", docs + ": 2 files at http://localhost:3000\n", "Hello again", 4},
 		{
 			"A chapter without a file: the last book stays.", "SUMMARY.md", "- [A](guide/a.md)\n- [B](b.md)\n",
-			`Degraded=True InvalidSpec: spec.markdowns: Invalid value: SUMMARY.md line 2: chapter "b.md" is not in spec.markdowns: add the file or remove the link` + "\n" +
-				`Synced=False ReconcileError: cannot compose resources: pipeline step "compose-markdownview" returned a fatal result: cannot compose MarkdownView "docs": spec.markdowns: Invalid value: SUMMARY.md line 2: chapter "b.md" is not in spec.markdowns: add the file or remove the link` + "\n" +
+			`Degraded=True InvalidSpec: spec.markdowns: Invalid value: SUMMARY.md line 2: add chapter "b.md", or remove its link: the file is not in the book` + "\n" +
+				`Synced=False ReconcileError: cannot compose resources: pipeline step "compose-markdownview" returned a fatal result: cannot compose MarkdownView "docs": spec.markdowns: Invalid value: SUMMARY.md line 2: add chapter "b.md", or remove its link: the file is not in the book` + "\n" +
 				docs + ": the last good book is still served\n", "Hello again", 4,
 		},
 		{"The file of the chapter.", "b.md", "B", docs + ": 3 files at http://localhost:3000\n", "Hello again", 5},

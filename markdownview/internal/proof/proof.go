@@ -101,7 +101,7 @@ func (r *reader) check(chapter string, l link) {
 	if near := r.page(to).nearest(anchor); near != "" {
 		fix = "write \"#" + near + "\", which is an id of " + to
 	}
-	add(DeadAnchor, "the link to \""+l.target+"\" leads to the top of the page: "+fix)
+	add(DeadAnchor, fix+": the link to \""+l.target+"\" leads to the top of the page")
 }
 
 var number = regexp.MustCompile(`-[0-9]+$`)

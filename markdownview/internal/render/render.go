@@ -125,7 +125,7 @@ func find(text, file, what string, match func(Object) bool) (*structpb.Struct, e
 	found, err := Find(text, match)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, fmt.Errorf("%s does not have %s: add it, or name another file", file, what)
+		return nil, fmt.Errorf("add %s to %s, or name another file", what, file)
 	case err != nil:
 		return nil, fmt.Errorf("cannot read %s: %w", file, err)
 	default:

@@ -23,9 +23,9 @@ func TestCall(t *testing.T) {
 		"Composition": {reason: "The MarkdownView and the Composition are in one file.", text: xr + "---\n" + composition, composition: true, want: invalid},
 		"First":       {reason: "The Composition comes first.", text: composition + "---\n" + xr, composition: true, want: invalid},
 		"Input":       {reason: "The MarkdownView and the Input are in one file.", text: xr + "---\n" + input, input: true, want: invalid},
-		"NoView":      {reason: "The file has no MarkdownView.", text: composition, composition: true, want: "FILE does not have a MarkdownView: add it, or name another file"},
-		"NoStep":      {reason: "The file has no Composition.", text: xr, composition: true, want: "FILE does not have a Composition with function-markdownview in its pipeline: add it, or name another file"},
-		"NoInput":     {reason: "The file has no Input.", text: xr, input: true, want: "FILE does not have an Input of function-markdownview: add it, or name another file"},
+		"NoView":      {reason: "The file has no MarkdownView.", text: composition, composition: true, want: "add a MarkdownView to FILE, or name another file"},
+		"NoStep":      {reason: "The file has no Composition.", text: xr, composition: true, want: "add a Composition with function-markdownview in its pipeline to FILE, or name another file"},
+		"NoInput":     {reason: "The file has no Input.", text: xr, input: true, want: "add an Input of function-markdownview to FILE, or name another file"},
 		"WrongInput":  {reason: "The Input is not an object.", text: xr + "---\nkind: Composition\nspec: {pipeline: [{step: book, functionRef: {name: function-markdownview}, input: text}]}\n", composition: true, want: "cannot read FILE: spec.pipeline.input cannot be a string"},
 		"BadMap": {
 			reason: "A ConfigMap cannot be read because of an error in the file.",
