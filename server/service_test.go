@@ -21,7 +21,6 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/crossplane-contrib/function-markdownview/fn"
-	"github.com/crossplane-contrib/function-markdownview/internal/report"
 )
 
 // TestVersions calls both versions of the service: Crossplane up to v1.16 calls
@@ -56,34 +55,6 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-func TestResultsAreCounted(t *testing.T) {
-	r := serve(t, func([]byte) (fn.Response, error) {
-		return fn.Response{Results: []fn.Result{{Severity: "fatal", Reason: report.ReasonPanic}, {Severity: "normal", Reason: report.ReasonAvailable}}}, nil
-	}, times{})
-	sample := func(result fn.Result) string {
-		return fmt.Sprintf("function_markdownview_results_total{reason=%q,severity=%q}", result.Reason, result.Severity)
-	}
-	for _, result := range fn.Results() {
-		if got := r.metric(t, sample(result)); got != 0 {
-			t.Errorf("%s before the first call: want 0, got %v", sample(result), got)
-		}
-	}
-	for range 2 {
-		if _, err := call(dial(t, r.address, r.creds(t)), &fnv1.RunFunctionRequest{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, want := range map[string]float64{
-		"function_markdownview_panics_total":                                  2,
-		sample(fn.Result{Severity: "fatal", Reason: report.ReasonPanic}):      2,
-		sample(fn.Result{Severity: "normal", Reason: report.ReasonAvailable}): 2,
-	} {
-		if got := r.metric(t, name); got != want {
-			t.Errorf("%s after two calls: want %v, got %v", name, want, got)
-		}
-	}
-}
-
 func TestErrors(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -91,21 +62,9 @@ func TestErrors(t *testing.T) {
 		err    error
 		want   error
 	}{
-		"Largest": {
-			reason: "The function reads a request of the largest size.",
-			size:   1 << 20,
-		},
-		"TooLarge": {
-			reason: "gRPC rejects a request that is one byte larger.",
-			size:   1<<20 + 1,
-			want:   status.Error(codes.ResourceExhausted, "grpc: received message larger than max (1048577 vs. 1048576)"),
-		},
-		"NotARequest": {
-			reason: "An error of the function means that the bytes are not a request.",
-			size:   100,
-			err:    errors.New("truncated"),
-			want:   status.Error(codes.InvalidArgument, "cannot read RunFunctionRequest: truncated"),
-		},
+		"Largest":     {reason: "The function reads a request of the largest size.", size: 1 << 20},
+		"TooLarge":    {reason: "gRPC rejects a request that is one byte larger.", size: 1<<20 + 1, want: status.Error(codes.ResourceExhausted, "grpc: received message larger than max (1048577 vs. 1048576)")},
+		"NotARequest": {reason: "An error of the function means that the bytes are not a request.", size: 100, err: errors.New("truncated"), want: status.Error(codes.InvalidArgument, "cannot read RunFunctionRequest: truncated")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -159,22 +118,19 @@ func TestCallsWaitForASlot(t *testing.T) {
 
 func TestRequestSlots(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
-	cases := map[string]struct {
+	for _, tc := range []struct {
 		reason     string
 		limit      int64
 		maxRequest int
 		want       int
 	}{
-		"Container":    {reason: "As many as fit into 80 % of 256 MiB.", limit: 204 << 20, maxRequest: 16, want: 4},
-		"LargeRequest": {reason: "There is always one slot.", limit: 204 << 20, maxRequest: 2047, want: 1},
-		"NoLimit":      {reason: "Without a limit, there are two slots for each CPU.", limit: math.MaxInt64, maxRequest: 16, want: 16},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, requestSlots(tc.limit, tc.maxRequest)); diff != "" {
-				t.Errorf("%s\nrequestSlots(...): -want, +got:\n%s", tc.reason, diff)
-			}
-		})
+		{"As many as fit into 80 % of 256 MiB", 204 << 20, 16, 4},
+		{"There is always one slot", 204 << 20, 2047, 1},
+		{"Without a limit, there are two slots for each CPU", math.MaxInt64, 16, 16},
+	} {
+		if got := requestSlots(tc.limit, tc.maxRequest); got != tc.want {
+			t.Errorf("%s: requestSlots(...): want %d, got %d", tc.reason, tc.want, got)
+		}
 	}
 }
 
