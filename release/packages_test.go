@@ -41,6 +41,14 @@ func must[T any](value T, err error) T {
 	return value
 }
 
+// equal checks that two values are equal.
+func equal(t *testing.T, what string, want, got any, o ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, o...); diff != "" {
+		t.Errorf("%s: -want, +got:\n%s", what, diff)
+	}
+}
+
 // dist returns the folder that make test-packages has built.
 func dist(t *testing.T) string {
 	t.Helper()
@@ -164,20 +172,17 @@ func TestFunctionPackage(t *testing.T) {
 
 			want := wantRuntime
 			want.Platform = "linux/" + arch
-			if diff := cmp.Diff(want, describe(t, img), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("runtime: -want, +got:\n%s", diff)
-			}
+			equal(t, "runtime", want, describe(t, img), cmpopts.EquateEmpty())
 
 			content := files(t, img)
-			wantObjects := []string{
+			equal(t, "files", []string{examplesFile, "function-markdownview", "package.yaml"}, slices.Sorted(maps.Keys(content)))
+			equal(t, "objects of the package", []string{
 				"apiextensions.k8s.io/v1 CustomResourceDefinition inputs.markdownview.fn.crossplane.io",
 				"meta.pkg.crossplane.io/v1 Function function-markdownview",
-			}
-			if diff := cmp.Diff(wantObjects, objects(t, content["package.yaml"])); diff != "" {
-				t.Errorf("objects of the package: -want, +got:\n%s", diff)
-			}
-			testFiles(t, content, "function-markdownview", "package.yaml", examplesFile)
-			testExamples(t, content, "markdownview.fn.crossplane.io/v1alpha1 MarkdownView handbook", "apiextensions.crossplane.io/v1 Composition markdownview-platform")
+			}, objects(t, content["package.yaml"]))
+			equal(t, "examples", []string{
+				"apiextensions.crossplane.io/v1 Composition markdownview-platform", "markdownview.fn.crossplane.io/v1alpha1 MarkdownView handbook",
+			}, objects(t, content[examplesFile]))
 			testBinary(t, content["function-markdownview"], machine)
 		})
 	}
@@ -192,9 +197,7 @@ func TestDockerfile(t *testing.T) {
 	img := must(tarball.ImageFromPath(file, nil))
 	want := wantRuntime
 	want.Platform = "linux/" + runtime.GOARCH
-	if diff := cmp.Diff(want, describe(t, img), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("runtime: -want, +got:\n%s", diff)
-	}
+	equal(t, "runtime", want, describe(t, img), cmpopts.EquateEmpty())
 	// cmp.Diff of binaries would be too long to read.
 	ours := files(t, open(t, "linux-"+runtime.GOARCH+"/runtime.tar"))
 	if !maps.EqualFunc(ours, files(t, img), bytes.Equal) {
@@ -222,36 +225,17 @@ func testBinary(t *testing.T, binary []byte, machine elf.Machine) {
 
 func TestConfigurationPackage(t *testing.T) {
 	content := files(t, open(t, "configuration-markdownview.xpkg"))
-	want := []string{
+	equal(t, "files", []string{examplesFile, "package.yaml"}, slices.Sorted(maps.Keys(content)))
+	equal(t, "objects of the package", []string{
 		"apiextensions.crossplane.io/v1 Composition markdownview",
 		"apiextensions.crossplane.io/v2 CompositeResourceDefinition markdownviews.markdownview.fn.crossplane.io",
 		"meta.pkg.crossplane.io/v1 Configuration configuration-markdownview",
-	}
-	if diff := cmp.Diff(want, objects(t, content["package.yaml"])); diff != "" {
-		t.Errorf("objects of the package: -want, +got:\n%s", diff)
-	}
-	testFiles(t, content, "package.yaml", examplesFile)
-	testExamples(t, content, "markdownview.fn.crossplane.io/v1alpha1 MarkdownView markdownview-sample")
+	}, objects(t, content["package.yaml"]))
+	equal(t, "examples", []string{"markdownview.fn.crossplane.io/v1alpha1 MarkdownView markdownview-sample"}, objects(t, content[examplesFile]))
 }
 
 // examplesFile is the file from which some registries show examples.
 const examplesFile = ".up/examples.yaml"
-
-func testFiles(t *testing.T, content map[string][]byte, want ...string) {
-	t.Helper()
-	slices.Sort(want)
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(content))); diff != "" {
-		t.Errorf("files: -want, +got:\n%s", diff)
-	}
-}
-
-func testExamples(t *testing.T, content map[string][]byte, want ...string) {
-	t.Helper()
-	slices.Sort(want)
-	if diff := cmp.Diff(want, objects(t, content[examplesFile])); diff != "" {
-		t.Errorf("examples: -want, +got:\n%s", diff)
-	}
-}
 
 // push runs make push, and returns the two packages that it prints last. It uses
 // another DIST, because the pushed configuration names the registry.
@@ -312,16 +296,12 @@ func TestPush(t *testing.T) {
 	}
 
 	configurationManifest := must(must(remote.Image(must(name.NewDigest(configuration)))).Manifest())
-	if diff := cmp.Diff(wantAnnotations, annotations(t, configurationManifest.Annotations)); diff != "" {
-		t.Errorf("annotations of the configuration: -want, +got:\n%s", diff)
-	}
+	equal(t, "annotations of the configuration", wantAnnotations, annotations(t, configurationManifest.Annotations))
 
 	tag := must(name.NewTag(repository + ":v0.1.0"))
 	index := must(remote.Index(tag))
 	manifest := must(index.IndexManifest())
-	if diff := cmp.Diff(wantAnnotations, annotations(t, manifest.Annotations)); diff != "" {
-		t.Errorf("annotations of the index: -want, +got:\n%s", diff)
-	}
+	equal(t, "annotations of the index", wantAnnotations, annotations(t, manifest.Annotations))
 	platforms := []string{}
 	for _, m := range manifest.Manifests {
 		platforms = append(platforms, m.Platform.String())
@@ -331,9 +311,7 @@ func TestPush(t *testing.T) {
 		})
 	}
 	slices.Sort(platforms)
-	if diff := cmp.Diff([]string{"linux/amd64", "linux/arm64"}, platforms); diff != "" {
-		t.Errorf("platforms: -want, +got:\n%s", diff)
-	}
+	equal(t, "platforms", []string{"linux/amd64", "linux/arm64"}, platforms)
 }
 
 // testPushed checks a pushed image.
@@ -347,12 +325,8 @@ func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 	for _, l := range manifest.Layers {
 		layers = append(layers, l.Annotations["io.crossplane.xpkg"])
 	}
-	if diff := cmp.Diff(wantAnnotations, annotations(t, manifest.Annotations)); diff != "" {
-		t.Errorf("annotations: -want, +got:\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"", "base", "upbound"}, layers); diff != "" {
-		t.Errorf("io.crossplane.xpkg of the layers: -want, +got:\n%s", diff)
-	}
+	equal(t, "annotations", wantAnnotations, annotations(t, manifest.Annotations))
+	equal(t, "io.crossplane.xpkg of the layers", []string{"", "base", "upbound"}, layers)
 	testSBOM(t, readSBOM(t, ref), files(t, img)["function-markdownview"])
 }
 
@@ -367,9 +341,7 @@ func readSBOM(t *testing.T, image name.Digest) []byte {
 	artifact := must(remote.Image(image.Context().Digest(manifest.Manifests[0].Digest.String())))
 	// The registry of the test does not return the artifact type.
 	described := must(artifact.Manifest())
-	if diff := cmp.Diff("application/vnd.cyclonedx+json", described.ArtifactType); diff != "" {
-		t.Errorf("artifact type: -want, +got:\n%s", diff)
-	}
+	equal(t, "artifact type", "application/vnd.cyclonedx+json", described.ArtifactType)
 	layers := must(artifact.Layers())
 	if len(layers) != 1 {
 		t.Fatalf("files of the SBOM of %s: want 1, got %d", image, len(layers))
@@ -391,12 +363,8 @@ func testSBOM(t *testing.T, document, binary []byte) {
 	if err := json.Unmarshal(document, &bom); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff("CycloneDX", bom.BOMFormat); diff != "" {
-		t.Errorf("format: -want, +got:\n%s", diff)
-	}
-	if diff := cmp.Diff(component{"github.com/crossplane-contrib/function-markdownview", "v0.1.0"}, bom.Metadata.Component); diff != "" {
-		t.Errorf("subject: -want, +got:\n%s", diff)
-	}
+	equal(t, "format", "CycloneDX", bom.BOMFormat)
+	equal(t, "subject", component{"github.com/crossplane-contrib/function-markdownview", "v0.1.0"}, bom.Metadata.Component)
 
 	info := must(buildinfo.Read(bytes.NewReader(binary)))
 	want := []component{{"std", info.GoVersion}}
@@ -406,7 +374,5 @@ func testSBOM(t *testing.T, document, binary []byte) {
 	byName := func(a, b component) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortFunc(want, byName)
 	slices.SortFunc(bom.Components, byName)
-	if diff := cmp.Diff(want, bom.Components); diff != "" {
-		t.Errorf("components: -want, +got:\n%s", diff)
-	}
+	equal(t, "components", want, bom.Components)
 }
