@@ -99,16 +99,6 @@ func TestValidatePublish(t *testing.T) {
 		"Secret":        {reason: "An unknown variable is not part of the name of a Secret", input: `{ingress: {host: a.b, tls: {secretName: "{title}"}}}`, want: "input.ingress.tls.secretName: Invalid value"},
 		"Annotations":   {reason: "Annotations are checked", input: `{ingress: {host: a.b, annotations: {"a b": c}}}`, want: "input.ingress.annotations: Invalid value"},
 		"OfRoute":       {reason: "Annotations of a route are checked", input: `{route: {` + gateway + `, host: a.b, annotations: {"a b": c}}}`, want: "input.route.annotations: Invalid value"},
-		"Budget":        {reason: "A number of pods must not be negative", input: `{podDisruptionBudget: {maxUnavailable: -1}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value"},
-		"BudgetPercent": {reason: "A text must be a percentage", input: `{podDisruptionBudget: {minAvailable: half}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
-		"BudgetZero":    {reason: "No pod can be unavailable", input: `{podDisruptionBudget: {maxUnavailable: 0}}`},
-		"BudgetMost":    {reason: "All pods can be unavailable", input: `{podDisruptionBudget: {maxUnavailable: "100%"}}`},
-		"BudgetAbove":   {reason: "Kubernetes rejects more than 100%", input: `{podDisruptionBudget: {maxUnavailable: "150%"}}`, want: "input.podDisruptionBudget.maxUnavailable: Invalid value: \"150%\": must be a number of pods such as 1, or a percentage from \"0%\" to \"100%\""},
-		"BudgetMin":     {reason: "Kubernetes rejects more than 100%", input: `{podDisruptionBudget: {minAvailable: "101%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
-		"BudgetHuge":    {reason: "A number too large for an integer is more than 100%", input: `{podDisruptionBudget: {minAvailable: "99999999999999999999%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
-		"BudgetSign":    {reason: "A percentage has no sign", input: `{podDisruptionBudget: {minAvailable: "-1%"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
-		"BudgetNoSign":  {reason: "A text without % is not a percentage", input: `{podDisruptionBudget: {minAvailable: "50"}}`, want: "input.podDisruptionBudget.minAvailable: Invalid value"},
-		"BudgetBoth":    {reason: "Kubernetes rejects both fields together", input: `{podDisruptionBudget: {minAvailable: 1, maxUnavailable: 1}}`, want: "input.podDisruptionBudget.minAvailable: Forbidden: set maxUnavailable or minAvailable, not both"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
