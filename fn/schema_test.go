@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/compose"
-	"github.com/crossplane-contrib/function-markdownview/internal/files"
 	"github.com/crossplane-contrib/function-markdownview/internal/judge"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/validate"
@@ -157,7 +156,7 @@ func TestXRD(t *testing.T) {
 	})
 
 	t.Run("Messages", func(t *testing.T) {
-		for _, message := range []string{files.MessageSummary, files.MessageBinary, files.MessageSize, files.MessageSizes, validate.MessageSource, validate.MessageImage, validate.MessageImagePath, validate.MessageImageSummary, validate.MessageRedirectPage, validate.MessageRedirectTarget, validate.MessageRedirects, validate.MessageRepository, validate.MessageEdit} {
+		for _, message := range []string{validate.MessageSource, validate.MessageImage, validate.MessageImagePath, validate.MessageImageSummary, validate.MessageRedirectPage, validate.MessageRedirectTarget, validate.MessageRedirects, validate.MessageRepository, validate.MessageEdit} {
 			if !strings.Contains(string(b), "message: '"+message+"'") {
 				t.Errorf("The XRD has no rule with the message %q", message)
 			}

@@ -25,6 +25,7 @@ func TestObservedDeployment(t *testing.T) {
 		"Complete": {reason: "All pods are of the spec", deployment: `{metadata: {generation: 2}, spec: {replicas: 2, template: {metadata: {annotations: {markdownview.fn.crossplane.io/configmap: configmap-0123456789abcdef}}}}, status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 1}}`, want: state{CaughtUp: true, RolledOut: true, Serves: true, Serving: true, Replicas: 2, ConfigMap: "configmap-0123456789abcdef"}},
 		"Stale":    {reason: "The status is that of an earlier spec", deployment: `{metadata: {generation: 3}, status: {observedGeneration: 2, replicas: 1, updatedReplicas: 1, availableReplicas: 1}}`, want: state{Serving: true, Replicas: 1, ConfigMap: "configmap"}},
 		"Zero":     {reason: "No pod is requested", deployment: `{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1}}`, want: state{CaughtUp: true, RolledOut: true, Serves: true, ConfigMap: "configmap"}},
+		"Negative": {reason: "A webhook wrote a number of replicas that is none", deployment: `{metadata: {generation: 1}, spec: {replicas: -1}}`, want: state{ConfigMap: "configmap"}},
 		"OddKey":   {reason: "Somebody changed the annotation", deployment: `{metadata: {generation: 1}, spec: {template: {metadata: {annotations: {markdownview.fn.crossplane.io/configmap: other}}}}}`, want: state{Replicas: 1, ConfigMap: "configmap"}},
 	}
 	for name, tc := range cases {
