@@ -86,11 +86,15 @@ func definitions(n int) string {
 	return out.String()
 }
 
-// TestOrderOfDeadLinks checks that dead links come in the order of the text, also if a
-// definition follows its use, and that all of them are counted.
-func TestOrderOfDeadLinks(t *testing.T) {
-	text := "[a]\n\n" + strings.Repeat("[b](b.md)\n", 30) + "\n[a]\n\n[a]: a.md\n[A]: chapter.md\n"
-	_, warnings := Check(Files{Markdowns: map[string]string{summaryName: "- [C](chapter.md)", "chapter.md": text}})
+// TestLimitsOfLinks checks that dead links come in the order of the text, also if a definition
+// follows its use, that all of them are counted, and that a target that is longer than any
+// path is not reported: it would be copied several times.
+func TestLimitsOfLinks(t *testing.T) {
+	check := func(text string) Problems {
+		_, warnings := Check(Files{Markdowns: map[string]string{summaryName: "- [C](chapter.md)", "chapter.md": text}})
+		return warnings
+	}
+	warnings := check("[a]\n\n" + strings.Repeat("[b](b.md)\n", 30) + "\n[a]\n\n[a]: a.md\n[A]: chapter.md\n")
 	var lines []int
 	for _, p := range warnings.First {
 		lines = append(lines, p.Line)
@@ -99,16 +103,30 @@ func TestOrderOfDeadLinks(t *testing.T) {
 	if diff := cmp.Diff(want, lines); diff != "" || warnings.More != 12 {
 		t.Errorf("want 12 more, got %d; lines: -want, +got:\n%s", warnings.More, diff)
 	}
+	for size, want := range map[int]int{maxTarget: 1, maxTarget + 1: 0} {
+		if got := len(check("[b](" + strings.Repeat("b", size) + ")\n").First); got != want {
+			t.Errorf("a target of %d bytes: want %d warnings, got %d", size, want, got)
+		}
+	}
 }
 
-// TestLongTarget checks that a target that is longer than any path is not reported: it would
-// be copied several times.
-func TestLongTarget(t *testing.T) {
-	for size, want := range map[int]int{maxTarget: 1, maxTarget + 1: 0} {
-		text := "[b](" + strings.Repeat("b", size) + ")\n"
-		_, warnings := Check(Files{Markdowns: map[string]string{summaryName: "- [C](chapter.md)", "chapter.md": text}})
-		if got := len(warnings.First); got != want {
-			t.Errorf("a target of %d bytes: want %d warnings, got %d", size, want, got)
+// TestSite checks where links of x/a.md lead: to a chapter, elsewhere or nowhere.
+func TestSite(t *testing.T) {
+	site := NewSite(Files{Markdowns: map[string]string{summaryName: "- [A](x/a.md)\n- [B](b.md)\n", "x/a.md": "", "b.md": "", "c.md": ""}})
+	const nowhere = "the link to "
+	for target, want := range map[string]struct{ chapter, dead string }{
+		"../b.md":       {"b.md", ""},
+		"../b.html#c":   {"b.md", ""},
+		"#d":            {"x/a.md", ""},
+		"?d":            {"x/a.md", ""},
+		"../c.md":       {"", nowhere + `"../c.md" leads nowhere, because c.md is not in SUMMARY.md: add it there`},
+		"e.md":          {"", nowhere + `"e.md" leads nowhere: x/e.md is not in the book`},
+		"//example.com": {"", ""},
+		"mailto:a@b.c":  {"", ""},
+		"":              {"", ""},
+	} {
+		if chapter, dead := site.Chapter("x/a.md", target), site.Dead("x/a.md", target); chapter != want.chapter || dead != want.dead {
+			t.Errorf("%q: want %q and %q, got %q and %q", target, want.chapter, want.dead, chapter, dead)
 		}
 	}
 }

@@ -70,7 +70,17 @@ func TestBook(t *testing.T) {
 
 // TestValidate checks the rules that the XRD has too, most with the same messages.
 func TestValidate(t *testing.T) {
-	many := func(n int) map[string]string {
+	const (
+		missing = "spec.markdowns: Required value: add SUMMARY.md, which lists the chapters"
+		binary  = "spec.binaries: Forbidden: move SUMMARY.md to markdowns, as text"
+		size    = "shorten the files or split the book: the text has more than 1 MiB (1048576 bytes)"
+		sizes   = "shorten the files or split the book: markdowns and binaries together have more than 1 MiB (1048576 bytes)"
+		many    = "spec.markdowns: Too many: 1001: must have at most 1000 items"
+		both    = "spec.markdowns and spec.binaries together have 1001 files, and a book has at most 1000: split the book"
+	)
+	summary, image := map[string]string{"SUMMARY.md": ""}, map[string]string{"a.png": "aGk="}
+	text := func(size int) map[string]string { return map[string]string{"SUMMARY.md": strings.Repeat("x", size)} }
+	files := func(n int) map[string]string {
 		all := map[string]string{"SUMMARY.md": ""}
 		for i := range n - 1 {
 			all[fmt.Sprint(i)] = ""
@@ -78,51 +88,39 @@ func TestValidate(t *testing.T) {
 
 		return all
 	}
-	summary, one := map[string]string{"SUMMARY.md": ""}, map[string]string{"a.png": "aGk="}
-	text := func(size int) map[string]string { return map[string]string{"SUMMARY.md": strings.Repeat("x", size)} }
-	cases := map[string]struct {
-		reason              string
-		markdowns, binaries map[string]string
-		from                bool
-		want                string
-		inXRD               bool
-	}{
-		"None":        {"A book has files", nil, one, false, "spec.markdowns: Required value: add SUMMARY.md, which lists the chapters", true},
-		"NoSummary":   {"One of them is SUMMARY.md", one, nil, false, "spec.markdowns: Required value: add SUMMARY.md, which lists the chapters", true},
-		"From":        {"A ConfigMap may have it", nil, nil, true, "", false},
-		"Binary":      {"It is text", summary, summary, false, "spec.binaries: Forbidden: move SUMMARY.md to markdowns, as text", true},
-		"Largest":     {"1 MiB", text(1 << 20), nil, false, "", false},
-		"LargestBoth": {"1 MiB in total", text(1<<20 - 2), one, false, "", false},
-		"Text": {"More", text(1<<20 + 1), nil, false, "spec.markdowns: Forbidden: shorten the files or split the book: " +
-			"the text has more than 1 MiB (1048576 bytes)", true},
-		"Both": {"More in total", text(1<<20 - 1), one, false, "spec.binaries: Forbidden: shorten the files or split the book: " +
-			"markdowns and binaries together have more than 1 MiB (1048576 bytes)", true},
-		"Most": {"1,000 files", many(999), one, false, "", false},
-		"Many": {"More", many(1001), nil, false, "spec.markdowns: Too many: 1001: must have at most 1000 items", false},
-		"ManyBoth": {"More in total", many(1000), one, false, "spec.binaries: Forbidden: spec.markdowns and spec.binaries together " +
-			"have 1001 files, and a book has at most 1000: split the book", false},
-	}
 	xrd, err := os.ReadFile("../../package/configuration/definition.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			s := view.Spec{Markdowns: tc.markdowns, Binaries: tc.binaries}
-			if tc.from {
-				s.MarkdownsFrom = make([]view.Source, 1)
+	for _, tc := range []struct {
+		reason              string
+		markdowns, binaries map[string]string
+		want                string
+		inXRD               bool
+	}{
+		{"A book has files", nil, image, missing, true},
+		{"One of them is SUMMARY.md", image, nil, missing, true},
+		{"SUMMARY.md is text", summary, summary, binary, true},
+		{"A book has at most 1 MiB", text(1<<20 - 2), image, "", false},
+		{"The text alone has more", text(1<<20 + 1), nil, "spec.markdowns: Forbidden: " + size, true},
+		{"The text and an image have more", text(1<<20 - 1), image, "spec.binaries: Forbidden: " + sizes, true},
+		{"A book has at most 1,000 files", files(999), image, "", false},
+		{"More text files", files(1001), nil, many, false},
+		{"An image is a file, too", files(1000), image, "spec.binaries: Forbidden: " + both, false},
+	} {
+		got := ""
+		for _, err := range Validate(view.Spec{Markdowns: tc.markdowns, Binaries: tc.binaries}, field.NewPath("spec")) {
+			got += err.Error()
+			if inXRD := strings.Contains(string(xrd), "message: '"+err.Detail+"'"); inXRD != tc.inXRD {
+				t.Errorf("%s: want %q in the XRD: %t, got %t", tc.reason, err.Detail, tc.inXRD, inXRD)
 			}
-			errs, got := Validate(s, field.NewPath("spec")), ""
-			for _, err := range errs {
-				got += err.Error()
-				if inXRD := strings.Contains(string(xrd), "message: '"+err.Detail+"'"); inXRD != tc.inXRD {
-					t.Errorf("%s\nwant %q in the XRD: %t, got %t", tc.reason, err.Detail, tc.inXRD, inXRD)
-				}
-			}
-			if got != tc.want {
-				t.Errorf("%s\nwant %q\ngot  %q", tc.reason, tc.want, got)
-			}
-		})
+		}
+		if got != tc.want {
+			t.Errorf("%s\nwant %q\ngot  %q", tc.reason, tc.want, got)
+		}
+	}
+	if errs := Validate(view.Spec{MarkdownsFrom: make([]view.Source, 1)}, nil); errs != nil {
+		t.Errorf("A ConfigMap may have SUMMARY.md, got %v", errs)
 	}
 }
 
