@@ -11,6 +11,12 @@ import (
 // TestLinks checks the warnings about the links of a chapter. More cases are in
 // testdata/cases.yaml.
 func TestLinks(t *testing.T) {
+	nowhere := func(line int, target, path string) []string {
+		return []string{fmt.Sprintf(`x/a.md line %d: the link to "%s" leads nowhere: x/%s is not in the book`, line, target, path)}
+	}
+	include := func(line int, target, path string) []string {
+		return []string{fmt.Sprintf(`x/a.md line %d: the included file "%s" is not in the book: %s is missing`, line, target, path)}
+	}
 	cases := map[string]struct {
 		reason, text string
 		want         []string
@@ -37,14 +43,14 @@ func TestLinks(t *testing.T) {
 			},
 		},
 		"UnusedDefinition":   {"A definition that nothing uses is no link.", "[x]: d.md\n", nil},
-		"SecondDefinition":   {"The first definition counts.", "[a][x]\n\n[x]: b.md\n[x]: d.md\n", []string{`x/a.md line 1: the link to "b.md" leads nowhere: x/b.md is not in the book`}},
-		"ManyDefinitions":    {"Only the first 1,000 definitions are checked.", "[1001] [1000]\n\n" + definitions(1001), []string{`x/a.md line 1: the link to "1000" leads nowhere: x/1000 is not in the book`}},
-		"ManyLinks":          {"The work of ordinary links is not limited.", strings.Repeat("[a link](../b.md)\n", 10_000) + "[a](c.md)", []string{`x/a.md line 10001: the link to "c.md" leads nowhere: x/c.md is not in the book`}},
+		"SecondDefinition":   {"The first definition counts.", "[a][x]\n\n[x]: b.md\n[x]: d.md\n", nowhere(1, "b.md", "b.md")},
+		"ManyDefinitions":    {"Only the first 1,000 definitions are checked.", "[1001] [1000]\n\n" + definitions(1001), nowhere(1, "1000", "1000")},
+		"ManyLinks":          {"The work of ordinary links is not limited.", strings.Repeat("[a link](../b.md)\n", 10_000) + "[a](c.md)", nowhere(10001, "c.md", "c.md")},
 		"TooManyLinks":       {"Links that are too many for their text are not checked.", strings.Repeat("[](b)", 40_000), nil},
 		"FrontMatter":        {"mdBook shows front matter.", "---\na: b\n---\n", []string{"x/a.md line 1: mdBook shows the front matter on the page: remove lines 1 to 3"}},
 		"Included":           {"An included file needs no page.", "{{#include ../c.md}}", nil},
-		"IncludedElsewhere":  {"An absolute path is not in the book.", "{{#include /b.md}}", []string{`x/a.md line 1: the included file "/b.md" is not in the book: /b.md is missing`}},
-		"IncludedAndMissing": {"The line is that of the name.", "a\n{{#include\nd.md}}", []string{`x/a.md line 3: the included file "d.md" is not in the book: x/d.md is missing`}},
+		"IncludedElsewhere":  {"An absolute path is not in the book.", "{{#include /b.md}}", include(1, "/b.md", "/b.md")},
+		"IncludedAndMissing": {"The line is that of the name.", "a\n{{#include\nd.md}}", include(3, "d.md", "x/d.md")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
