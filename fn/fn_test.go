@@ -17,59 +17,6 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
-func TestTTL(t *testing.T) {
-	const (
-		open     = `{status: {conditions: [{type: Responsive, status: "False", reason: WatchCircuitOpen}]}}`
-		rollout  = `{status: {updatedReplicas: 1}}`
-		changing = `{status: {conditions: [{type: Responsive, status: "False"}, {type: Available, status: "True", reason: RollingOut}]}}`
-		pending  = `{status: {conditions: [{type: Responsive, status: "False"}, {type: Synced, status: "False", message: "Unsynced resources: other"}]}}`
-	)
-	cases := map[string]struct {
-		reason     string
-		xr         string
-		deployment string
-		input      string
-		flag       time.Duration
-		want       time.Duration
-	}{
-		"None":           {reason: "Without a TTL, Crossplane calls again after an event", want: 0},
-		"RollingOut":     {reason: "A rollout has events", deployment: rollout, want: 0},
-		"Flag":           {reason: "The flag applies when the Input has no TTL", flag: time.Minute, want: time.Minute},
-		"Input":          {reason: "The TTL of the Input takes precedence", input: `{ttl: 1h}`, flag: time.Minute, want: time.Hour},
-		"Zero":           {reason: "A TTL of zero in the Input takes precedence too", input: `{ttl: 0s}`, flag: time.Minute, want: 0},
-		"Open":           {reason: "While events are dropped, a change is observed within seconds", xr: open, want: 10 * time.Second},
-		"OpenRollingOut": {reason: "While events of a rollout are dropped, its end is observed sooner", xr: open, deployment: rollout, want: 5 * time.Second},
-		"OpenDegraded":   {reason: "The end of an error is observed sooner too", xr: pending, want: 5 * time.Second},
-		"OpenChanging":   {reason: "STATUS follows Available in the next call", xr: changing, want: 5 * time.Second},
-		"OpenFlag":       {reason: "A longer TTL of the flag does not apply", xr: open, flag: time.Minute, want: 10 * time.Second},
-		"OpenInput":      {reason: "A longer TTL of the Input does not apply", xr: open, input: `{ttl: 1h}`, want: 10 * time.Second},
-		"OpenShorter":    {reason: "A shorter TTL of the Input applies", xr: open, deployment: rollout, input: `{ttl: 1s}`, want: time.Second},
-		"OpenZero":       {reason: "A TTL of zero means that none is set", xr: open, input: `{ttl: 0s}`, want: 10 * time.Second},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			req := settledRequest(t)
-			if tc.xr != "" {
-				proto.Merge(req.GetObserved().GetComposite().GetResource(), viewtest.Object(t, tc.xr))
-			}
-			if tc.deployment != "" {
-				proto.Merge(req.GetObserved().GetResources()["deployment"].GetResource(), viewtest.Object(t, tc.deployment))
-			}
-			if tc.input != "" {
-				req.Input = viewtest.Object(t, tc.input)
-			}
-			rsp, err := New(logging.NewNopLogger(), tc.flag).RunFunction(t.Context(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
-
-			if got := rsp.GetMeta().GetTtl().AsDuration(); got != tc.want {
-				t.Errorf("\n%s\nttl: want %s, got %s", tc.reason, tc.want, got)
-			}
-		})
-	}
-}
-
 const (
 	sampleXR = `{apiVersion: markdownview.fn.crossplane.io/v1alpha1, kind: MarkdownView,
 	             metadata: {name: sample, namespace: default, generation: 7},
@@ -318,28 +265,6 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-func TestStatusFields(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		input  string
-		want   string
-	}{
-		"Some": {reason: "Only the fields that the XRD declares are written", input: `{statusFields: [status, url]}`, want: `{status: Healthy, url: http://viewer-sample.default.svc}`},
-		"None": {reason: "The Input can list no fields", input: `{statusFields: []}`, want: `{}`},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			req := settledRequest(t)
-			req.Input = viewtest.Object(t, tc.input)
-
-			got := run(t, req).GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue()
-			if diff := cmp.Diff(viewtest.Object(t, tc.want), got, protocmp.Transform()); diff != "" {
-				t.Errorf("\n%s\nstatus: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
 func TestNamespaceOfResources(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -365,45 +290,6 @@ func TestNamespaceOfResources(t *testing.T) {
 			want := map[string]string{"configmap": tc.want, "deployment": tc.want, "service": tc.want}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("\n%s\nnamespaces: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
-func TestStatus(t *testing.T) {
-	const settled = `{status: Healthy, replicas: 2, readyReplicas: 2, observedGeneration: 7}`
-	cases := map[string]struct {
-		reason     string
-		last       string
-		deployment string
-		input      string
-		want       string
-	}{
-		"First":  {reason: "An XR without a status gets one", last: `{}`, want: settled},
-		"Same":   {reason: "While Available stays the same, every field is written", last: `{status: Available, replicas: 1, readyReplicas: 0, observedGeneration: 6, conditions: [{type: Available, status: "True", reason: Available}]}`, want: settled},
-		"Change": {reason: "While Available changes, the fields keep their values", last: `{status: Available, replicas: 1, readyReplicas: 0, observedGeneration: 6, conditions: [{type: Available, status: "True", reason: RollingOut}]}`, want: `{status: Available, replicas: 1, readyReplicas: 0, observedGeneration: 6}`},
-		"Added":  {reason: "A field that had no value is written", last: `{status: Available, conditions: [{type: Available, status: "True", reason: RollingOut}]}`, want: `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7}`},
-		"Input":  {reason: "A field that the XRD does not declare is not written", last: `{status: Available, replicas: 1, conditions: [{type: Available, status: "True", reason: RollingOut}]}`, input: `{statusFields: [status]}`, want: `{status: Available}`},
-		"Others": {reason: "A reason of another function does not become ours, so the fields do not wait for it", last: `{status: Available, observedGeneration: 6, conditions: [{type: Available, status: "True", reason: Custom}]}`, want: settled},
-		"Surge":  {reason: "The pods that a rollout adds do not count", last: `{}`, deployment: `{status: {observedGeneration: 1, replicas: 4, updatedReplicas: 2, readyReplicas: 3, availableReplicas: 3}}`, want: `{status: Available, replicas: 2, readyReplicas: 2, observedGeneration: 7}`},
-		"Fewer":  {reason: "Pods that are missing do not count", last: `{}`, deployment: `{status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 0}}`, want: `{status: NotReady, replicas: 1, readyReplicas: 0, observedGeneration: 7}`},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			req := settledRequest(t)
-			req.Observed.Composite = &fnv1.Resource{Resource: viewtest.Object(t, sampleXR+`, status: `+tc.last+`}`)}
-			if tc.deployment != "" {
-				proto.Merge(req.GetObserved().GetResources()["deployment"].GetResource(), viewtest.Object(t, tc.deployment))
-			}
-			if tc.input != "" {
-				req.Input = viewtest.Object(t, tc.input)
-			}
-
-			got := run(t, req).GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue()
-			delete(got.GetFields(), "selector")
-			delete(got.GetFields(), "url")
-			if diff := cmp.Diff(viewtest.Object(t, tc.want), got, protocmp.Transform()); diff != "" {
-				t.Errorf("\n%s\nstatus: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -10,7 +10,6 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/types/known/structpb"
-	corev1 "k8s.io/api/core/v1"
 )
 
 // from returns an entry of spec.markdownsFrom for a ConfigMap.
@@ -384,43 +383,6 @@ func TestMarkdownsFromLife(t *testing.T) {
 			t.Errorf("%s: not ready at the end: %v", step.reason, p)
 		}
 	}
-}
-
-// TestMarkdownsFromVolume checks the volume of the pods: our own files, and each named
-// ConfigMap at its path, by reference.
-func TestMarkdownsFromVolume(t *testing.T) {
-	c := sharing(t, object{
-		"markdowns":     object{"SUMMARY.md": "- [A](guide/a.md)\n- [R](r.md)\n"},
-		"markdownsFrom": []any{from("guide", "guide"), from("empty", "empty"), from("root", "")},
-	}, nil, map[string]object{
-		"empty": {}, // A source without items would mount keys that are added later.
-		"guide": {"data": object{"a.md": ""}, "binaryData": object{"A.png": "iVBORw0KGgo="}},
-		"root":  data(object{"r.md": ""}),
-	})
-	rsp := run(t, c.request())
-	project := func(name string, items ...corev1.KeyToPath) corev1.VolumeProjection {
-		return corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Items: items}}
-	}
-	want := corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
-		project("markdowns-sample"),
-		project("guide", corev1.KeyToPath{Key: "A.png", Path: "guide/A.png"}, corev1.KeyToPath{Key: "a.md", Path: "guide/a.md"}),
-		project("root", corev1.KeyToPath{Key: "r.md", Path: "r.md"}),
-	}}}
-	if diff := cmp.Diff(want, volumeOf(t, rsp)); diff != "" {
-		t.Errorf("volume: -want, +got:\n%s", diff)
-	}
-	if diff := cmp.Diff([]any{"SUMMARY.md"}, keysOf(rsp)); diff != "" {
-		t.Errorf("Files of other ConfigMaps are not copied: -want, +got:\n%s", diff)
-	}
-}
-
-func keysOf(rsp *fnv1.RunFunctionResponse) []any {
-	var keys []any
-	for key := range child(rsp.GetDesired().GetResources()["configmap"].GetResource().AsMap(), "data") {
-		keys = append(keys, key)
-	}
-
-	return keys
 }
 
 // TestImageVolumeRemoved checks the message for a cluster that has no image volumes: its

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/compose"
-	"github.com/crossplane-contrib/function-markdownview/internal/files"
 	"github.com/crossplane-contrib/function-markdownview/internal/judge"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
@@ -151,14 +150,6 @@ func TestXRD(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("status fields that the function writes: -want, +got:\n%s", diff)
-		}
-	})
-
-	t.Run("Messages", func(t *testing.T) {
-		for _, message := range []string{files.MessageSummary, files.MessageBinary, files.MessageSize, files.MessageSizes} {
-			if !strings.Contains(string(b), "message: '"+message+"'") {
-				t.Errorf("The XRD has no rule with the message %q", message)
-			}
 		}
 	})
 }

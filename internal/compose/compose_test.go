@@ -103,7 +103,7 @@ func TestTemplateErrors(t *testing.T) {
 			reason: "mdBook cannot build the book",
 			input:  `{templates: {service: ` + named + `}}`,
 			change: func(v *view.View) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](/a.md)"} },
-			want:   []string{"input.templates.service.metadata.name" + fixed, `spec.markdowns: Invalid value: SUMMARY.md line 1: `},
+			want:   []string{"input.templates.service.metadata.name" + fixed, `spec.markdowns: Invalid value: SUMMARY.md line 1: write the path of `},
 		},
 		"BookWithTemplate": {
 			reason: "A book to which a template adds files is checked when the template has no errors",

@@ -21,7 +21,7 @@ func TestSettings(t *testing.T) {
 	// A language of 35 characters.
 	language := "en" + strings.Repeat("-aaaaaaa", 4) + "-"
 	const (
-		page       = `Invalid value: spec.book.redirects must map paths of pages, without ?, # and %: write one such as "/guide/old.html"`
+		page       = `Invalid value: write paths of pages such as "/guide/old.html", without ?, # and %`
 		target     = `must be a page or URL: write "/guide/new.html", "new.html#part" or "https://example.com/new", without spaces, quotes, <, >, & and =`
 		repository = `must be an https URL, such as "https://github.com/team/docs"`
 		edit       = `must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`
@@ -65,7 +65,7 @@ func TestSettings(t *testing.T) {
 		"Escaped":    {reason: "mdBook 0.5 would write &#x3D; into JavaScript", Settings: redirect("/a.html", "b.html?c=d"), want: []string{`book.redirects[/a.html]: Invalid value: "b.html?c=d": ` + target}},
 		"NoTarget":   {reason: "The page would lead to its folder", Settings: redirect("/a.html", ""), want: []string{`book.redirects[/a.html]: Invalid value: "": ` + target}},
 		"Many":       {reason: "One redirect more", Settings: view.Settings{Redirects: redirects(301, "/")}, want: []string{"book.redirects: Too many: 301: must have at most 300 items"}},
-		"Large":      {reason: "A variable has at most 128 KiB", Settings: view.Settings{Redirects: redirects(80, strings.Repeat("x", 500))}, want: []string{"book.redirects: Forbidden: spec.book.redirects holds more than 32 KiB (32768 bytes): remove the oldest"}},
+		"Large":      {reason: "A variable has at most 128 KiB", Settings: view.Settings{Redirects: redirects(80, strings.Repeat("x", 500))}, want: []string{"book.redirects: Forbidden: remove the oldest redirects: together they have more than 32 KiB (32768 bytes)"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
