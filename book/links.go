@@ -177,7 +177,7 @@ func (d deadLink) problem(chapter string, line int) Problem {
 	case d.unlisted:
 		return problem.New(chapter, line, "add %s to SUMMARY.md: it has no page, so the link to \"%s\" leads nowhere", d.path, d.target)
 	default:
-		return problem.New(chapter, line, "add %s to the book, or change the link to \"%s\": it leads nowhere", d.path, d.target)
+		return problem.New(chapter, line, "change the link to \"%s\", or add %s to the book: it leads nowhere", d.target, d.path)
 	}
 }
 

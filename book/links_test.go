@@ -12,7 +12,7 @@ import (
 // testdata/cases.yaml.
 func TestLinks(t *testing.T) {
 	nowhere := func(line int, target, path string) []string {
-		return []string{fmt.Sprintf(`x/a.md line %d: add x/%s to the book, or change the link to "%s": it leads nowhere`, line, path, target)}
+		return []string{fmt.Sprintf(`x/a.md line %d: change the link to "%s", or add x/%s to the book: it leads nowhere`, line, target, path)}
 	}
 	include := func(line int, target, path string) []string {
 		return []string{fmt.Sprintf(`x/a.md line %d: change the include of "%s", or add the file: %s is not in the book`, line, target, path)}
@@ -28,18 +28,18 @@ func TestLinks(t *testing.T) {
 		"Dead": {
 			"Links that lead nowhere are reported with their line.", "[a](c.md)\n\n![b](../img/d.png)\n<img src='e&amp;f.png'>",
 			[]string{
-				`x/a.md line 1: add x/c.md to the book, or change the link to "c.md": it leads nowhere`,
-				`x/a.md line 3: add img/d.png to the book, or change the link to "../img/d.png": it leads nowhere`,
-				`x/a.md line 4: add x/e&f.png to the book, or change the link to "e&f.png": it leads nowhere`,
+				`x/a.md line 1: change the link to "c.md", or add x/c.md to the book: it leads nowhere`,
+				`x/a.md line 3: change the link to "../img/d.png", or add img/d.png to the book: it leads nowhere`,
+				`x/a.md line 4: change the link to "e&f.png", or add x/e&f.png to the book: it leads nowhere`,
 			},
 		},
 		"Definitions": {
 			"The use of a dead definition is reported, the first definition counts, and order is that of the text.",
 			"[a][x]\n[b](c.md)\n[Y]\n\n[x]: d.md\n[x]: b.md\n[y  Z]: e.md\n[y]: f.md\n",
 			[]string{
-				`x/a.md line 1: add x/d.md to the book, or change the link to "d.md": it leads nowhere`,
-				`x/a.md line 2: add x/c.md to the book, or change the link to "c.md": it leads nowhere`,
-				`x/a.md line 3: add x/f.md to the book, or change the link to "f.md": it leads nowhere`,
+				`x/a.md line 1: change the link to "d.md", or add x/d.md to the book: it leads nowhere`,
+				`x/a.md line 2: change the link to "c.md", or add x/c.md to the book: it leads nowhere`,
+				`x/a.md line 3: change the link to "f.md", or add x/f.md to the book: it leads nowhere`,
 			},
 		},
 		"UnusedDefinition":   {"A definition that nothing uses is no link.", "[x]: d.md\n", nil},
@@ -125,7 +125,7 @@ func TestSite(t *testing.T) {
 		"#d":            {"x/a.md", ""},
 		"?d":            {"x/a.md", ""},
 		"../c.md":       {"", `add c.md to SUMMARY.md: it has no page, so the link to "../c.md" leads nowhere`},
-		"e.md":          {"", `add x/e.md to the book, or change the link to "e.md": it leads nowhere`},
+		"e.md":          {"", `change the link to "e.md", or add x/e.md to the book: it leads nowhere`},
 		"//example.com": {"", ""},
 		"mailto:a@b.c":  {"", ""},
 		"":              {"", ""},

@@ -90,7 +90,7 @@ func (o *output) warnRedirect(x *index, from string, r *report) {
 	case again:
 		r.warnings.Addf("", 0, "in the redirect of \"%s\", name the page that \"%s\" leads to: it is a redirect too", from, "/"+name)
 	case !o.serves(name) && !o.serves(path.Join(name, "index.html")):
-		r.warnings.Addf("", 0, "add \"%s\" to the book, or change the redirect of \"%s\": it leads nowhere", "/"+name, from)
+		r.warnings.Addf("", 0, "change the redirect of \"%s\", or add \"%s\" to the book: it leads nowhere", from, "/"+name)
 	}
 }
 

@@ -69,23 +69,23 @@ func TestMarkdownsFrom(t *testing.T) {
 			reason:     "binaryData can have text: Helm's b64enc writes it",
 			spec:       object{"markdownsFrom": []any{from("book", "")}},
 			configMaps: map[string]object{"book": {"binaryData": object{"SUMMARY.md": "LSBbw4RdKGEubWQpCg==", "a.md": "W0JdKGIubWQpCg=="}}}, // - [Ä](a.md), [B](b.md)
-			want:       incomplete + `The book has problems: a.md line 1: add b.md to the book, or change the link to "b.md": it leads nowhere`,
+			want:       incomplete + `The book has problems: a.md line 1: change the link to "b.md", or add b.md to the book: it leads nowhere`,
 		},
 		"Base64OfView": {
 			reason: "spec.binaries can have text",
 			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n"}, "binaries": object{"a.md": "W0JdKGIubWQpCg=="}}, // [B](b.md)
-			want:   incomplete + `The book has problems: a.md line 1: add b.md to the book, or change the link to "b.md": it leads nowhere`,
+			want:   incomplete + `The book has problems: a.md line 1: change the link to "b.md", or add b.md to the book: it leads nowhere`,
 		},
 		"Base64OfTemplate": {
 			reason: "binaryData of a template can have text",
 			spec:   object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n"}}, input: inputWith(object{"templates": object{"configMap": object{"binaryData": object{"a.md": "W0JdKGIubWQpCg=="}}}}), // [B](b.md)
-			want: incomplete + `The book has problems: a.md line 1: add b.md to the book, or change the link to "b.md": it leads nowhere`,
+			want: incomplete + `The book has problems: a.md line 1: change the link to "b.md", or add b.md to the book: it leads nowhere`,
 		},
 		"Base64Auto": {
 			reason:     "SUMMARY.md is generated from text in binaryData",
 			spec:       object{"summary": "Auto", "markdownsFrom": []any{from("book", "")}},
 			configMaps: map[string]object{"book": {"binaryData": object{"a.md": "W0JdKGIubWQpCg=="}}}, // [B](b.md)
-			want:       incomplete + `The book has problems: a.md line 1: add b.md to the book, or change the link to "b.md": it leads nowhere`,
+			want:       incomplete + `The book has problems: a.md line 1: change the link to "b.md", or add b.md to the book: it leads nowhere`,
 		},
 		"NotUTF8": {
 			reason: "SUMMARY.md is in another encoding",

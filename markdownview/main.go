@@ -197,7 +197,7 @@ func (c *packCommand) Run() error {
 		return err
 	}
 	if packed.ServerSide {
-		fmt.Fprintf(os.Stderr, "%s is large: use kubectl apply --server-side, because kubectl apply stores a copy of each object in an annotation\n", c.Folder)
+		fmt.Fprintf(os.Stderr, "use kubectl apply --server-side: %s is large, and kubectl apply stores a copy of each object in an annotation\n", c.Folder)
 	}
 	if c.Output == "" {
 		c.Output = os.Stdout.Name()

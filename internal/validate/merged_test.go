@@ -39,7 +39,7 @@ func TestMerged(t *testing.T) {
 		inDeployment = "input.templates.deployment.spec."
 		inPod        = inDeployment + "template.spec."
 		strategy     = inDeployment + "strategy: Required value: set type to Recreate, or to RollingUpdate with maxSurge and maxUnavailable"
-		noPort       = "ports: Required value: the Service needs the port named http: keep it"
+		noPort       = "ports: Required value: keep the port named http: the Service needs it"
 		route        = "route: {host: a.b, parentRefs: [{name: a}]}"
 	)
 	cases := map[string]struct {
@@ -69,8 +69,8 @@ func TestMerged(t *testing.T) {
 			input:  `{templates: {configMap: {data: {SUMMARY.md: mine, a/b.md: text, x.txt: text}, binaryData: {x.txt: dGV4dA==}}}}`,
 			want: []string{
 				"input.templates.configMap.binaryData[x.txt]: Duplicate value",
-				"input.templates.configMap.data[SUMMARY.md]: Forbidden: is a file of the MarkdownView: rename one of them",
-				"input.templates.configMap.data[a/b.md]: Invalid value: is not a file name: ",
+				"input.templates.configMap.data[SUMMARY.md]: Forbidden: rename this file or that of the MarkdownView: they have the same name",
+				"input.templates.configMap.data[a/b.md]: Invalid value: a valid config key must consist of ",
 			},
 		},
 		"Labels": {
@@ -84,10 +84,10 @@ func TestMerged(t *testing.T) {
 		},
 		"Ingress":  {reason: "Annotations are checked", input: `{ingress: {host: a.b}, templates: {ingress: {metadata: {annotations: {a b: c}}}}}`, want: []string{"input.templates.ingress.metadata.annotations: Invalid value: "}},
 		"Revision": {reason: "The annotations of pods leave room for the revision", input: deployment(`{template: {metadata: {annotations: {a: ` + strings.Repeat("x", 256<<10-1) + `}}}}`), want: []string{inDeployment + "template.metadata.annotations: Too long"}},
-		"Rules":    {reason: "A route needs a rule", input: `{` + route + `, templates: {httpRoute: {spec: {rules: null}}}}`, want: []string{"input.templates.httpRoute.spec.rules: Required value: a template cannot remove all rules"}},
+		"Rules":    {reason: "A route needs a rule", input: `{` + route + `, templates: {httpRoute: {spec: {rules: null}}}}`, want: []string{"input.templates.httpRoute.spec.rules: Required value: keep a rule: a template cannot remove all of them"}},
 		"Budget":   {reason: "Kubernetes rejects both fields together", input: `{podDisruptionBudget: {}, templates: {podDisruptionBudget: {spec: {minAvailable: 1}}}}`, want: []string{"input.templates.podDisruptionBudget.spec.minAvailable: Forbidden: set maxUnavailable or minAvailable, not both"}},
-		"NoPorts":  {reason: "A Service needs a port", input: `{templates: {service: {spec: {ports: null}}}}`, want: []string{"input.templates.service.spec.ports: Required value: a template cannot remove all ports"}},
-		"TwoPorts": {reason: "Ports are merged by their number", input: `{templates: {service: {spec: {ports: [{name: http, port: 8080}]}}}}`, want: []string{`input.templates.service.spec.ports: Forbidden: two ports are named "http": ports are merged by number, so to replace`}},
+		"NoPorts":  {reason: "A Service needs a port", input: `{templates: {service: {spec: {ports: null}}}}`, want: []string{"input.templates.service.spec.ports: Required value: keep a port: a template cannot remove all of them"}},
+		"TwoPorts": {reason: "Ports are merged by their number", input: `{templates: {service: {spec: {ports: [{name: http, port: 8080}]}}}}`, want: []string{`input.templates.service.spec.ports: Forbidden: to replace the default port, remove it with {port: 80, $patch: delete}: ports are merged by number`}},
 		"Replicas": {reason: "The API server rejects a negative number", input: deployment(`{replicas: -1}`), want: []string{inDeployment + "replicas: Invalid value: -1: must not be negative"}},
 		"Limit":    {reason: "A limit must not be below the request of the MarkdownView", input: pod(`{containers: [{name: mdbook, resources: {limits: {memory: 32Mi}}}]}`), want: []string{inPod + `containers[mdbook].resources.requests[memory]: Invalid value: "64Mi": must not be above the limit 32Mi`}},
 		"Volume":   {reason: "A volume that is mounted must exist", input: pod(`{volumes: [{name: markdowns, $patch: delete}]}`), want: []string{inPod + `containers[mdbook].volumeMounts[0].name: Not found: "markdowns"`}},
@@ -97,13 +97,13 @@ func TestMerged(t *testing.T) {
 		}},
 		"NumberedPort": {reason: "A probe can have the number of a port, or a command", input: pod(`{containers: [{name: a, image: a, startupProbe: {tcpSocket: {port: 80}}, livenessProbe: {httpGet: {port: 80}}, readinessProbe: {exec: {command: [a]}}}]}`)},
 		"SameName":     {reason: "Two containers cannot have the same name", input: pod(`{initContainers: [{name: mdbook, image: a}]}`), want: []string{inPod + "containers[mdbook]: Duplicate value"}},
-		"NoContainer":  {reason: "The pod needs mdBook", input: pod(`{containers: [{name: mdbook, $patch: delete}, {name: x, image: a}]}`), want: []string{inPod + "containers: Required value: a template cannot remove the container mdbook or its image"}},
-		"NoImage":      {reason: "mdBook needs an image", input: pod(`{containers: [{name: mdbook, image: null}]}`), want: []string{inPod + "containers: Required value: a template cannot remove the container mdbook or its image"}},
-		"NoServer":     {reason: "The pod needs the web server", input: static(`{containers: [{name: server, $patch: delete}, {name: x, image: a}]}`), want: []string{inPod + "containers: Required value: a template cannot remove the container server or its image"}},
-		"NoBuilder":    {reason: "The pod needs mdBook", input: static(`{initContainers: [{name: mdbook, $patch: delete}]}`), want: []string{inPod + "initContainers: Required value: a template cannot remove the container mdbook or its image"}},
+		"NoContainer":  {reason: "The pod needs mdBook", input: pod(`{containers: [{name: mdbook, $patch: delete}, {name: x, image: a}]}`), want: []string{inPod + "containers: Required value: keep the container mdbook and its image: a template cannot remove them"}},
+		"NoImage":      {reason: "mdBook needs an image", input: pod(`{containers: [{name: mdbook, image: null}]}`), want: []string{inPod + "containers: Required value: keep the container mdbook and its image: a template cannot remove them"}},
+		"NoServer":     {reason: "The pod needs the web server", input: static(`{containers: [{name: server, $patch: delete}, {name: x, image: a}]}`), want: []string{inPod + "containers: Required value: keep the container server and its image: a template cannot remove them"}},
+		"NoBuilder":    {reason: "The pod needs mdBook", input: static(`{initContainers: [{name: mdbook, $patch: delete}]}`), want: []string{inPod + "initContainers: Required value: keep the container mdbook and its image: a template cannot remove them"}},
 		"NoConfig":     {reason: "nginx mounts its configuration", input: static(`{volumes: [{name: nginx, $patch: delete}]}`), want: []string{inPod + `containers[server].volumeMounts[2].name: Not found: "nginx"`}},
 		"Misplaced": {reason: "With a web server, mdBook runs in an init container", input: static(`{containers: [{name: mdbook, env: [{name: A, value: b}]}]}`), want: []string{
-			inPod + "containers[mdbook]: Duplicate value", inPod + "containers[mdbook]: Forbidden: with input.server, mdBook runs in an init container: move this to initContainers",
+			inPod + "containers[mdbook]: Duplicate value", inPod + "containers[mdbook]: Forbidden: move this to initContainers: with input.server, mdBook runs in an init container",
 		}},
 		"NoServerPort": {
 			reason: "The Service needs the port of the web server",

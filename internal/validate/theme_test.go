@@ -15,10 +15,10 @@ func TestValidateTheme(t *testing.T) {
 		want   string
 	}{
 		"Most":    {reason: "Files of 128 KiB", theme: map[string]string{"book.js": full, "css/print.css": full[:28<<10]}},
-		"Large":   {reason: "A pod has at most 256 KiB of annotations", theme: map[string]string{"book.js": full, "head.hbs": full[:28<<10+1]}, want: "input.theme: Forbidden: holds more than 128 KiB (131072 bytes)"},
+		"Large":   {reason: "A pod has at most 256 KiB of annotations", theme: map[string]string{"book.js": full, "head.hbs": full[:28<<10+1]}, want: "input.theme: Forbidden: shorten the files, or serve them elsewhere and link to them in head.hbs: they have more than 128 KiB"},
 		"Unknown": {reason: "mdBook would ignore the file", theme: map[string]string{"css/custom.css": ""}, want: `input.theme: Unsupported value: "css/custom.css": supported values: "ayu-highlight.css", "book.js", `},
 		"Binary":  {reason: "A file of bytes that are not text", theme: map[string]string{"favicon.png": ""}, want: `input.theme: Unsupported value: "favicon.png": `},
-		"Control": {reason: "The API server would change the text", theme: map[string]string{"head.hbs": "\u0085"}, want: "input.theme[head.hbs]: Invalid value: has a control character"},
+		"Control": {reason: "The API server would change the text", theme: map[string]string{"head.hbs": "\u0085"}, want: "input.theme[head.hbs]: Invalid value: remove the control character"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -80,7 +80,7 @@ func TestAll(t *testing.T) {
 				`spec.book.preferredDarkTheme: Unsupported value: "dark": supported values: "light", "rust", "coal", "navy", "ayu"`,
 				`spec.book.textDirection: Unsupported value: "up": supported values: "ltr", "rtl"`,
 				`spec.book.title: Invalid value: "a\tb": must not contain control characters`,
-				`spec.markdowns: Invalid value: SUMMARY.md line 1: chapter "b.md" is not in spec.markdowns: add the file or remove the link`,
+				`spec.markdowns: Invalid value: SUMMARY.md line 1: add chapter "b.md", or remove its link: the file is not in the book`,
 				`spec.markdowns: Invalid value: file name "/a.md" must be relative: remove the leading "/"`,
 				"spec.replicas: Invalid value: 9: must be from 1 to 5",
 				`spec.summary: Unsupported value: "auto": supported values: "Required", "Auto"`,

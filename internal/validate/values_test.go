@@ -30,8 +30,8 @@ func TestValues(t *testing.T) {
 		},
 		"Equal":       {reason: "A request can equal its limit, and zero is valid", spec: `resources: {requests: {cpu: 1, memory: 0, ephemeral-storage: 1}, limits: {cpu: 1}}`},
 		"Secrets":     {reason: "Server-side apply rejects duplicate names", input: `{imagePullSecrets: [{name: a}, {name: b}, {name: a}]}`, want: []string{`input.imagePullSecrets[2].name: Duplicate value: "a"`}},
-		"Control":     {reason: "The API server changes a control character", input: `{annotations: {note: "a\u0080b"}}`, want: []string{"input.annotations[note]: Invalid value: has a control character that the API server would reject or change: remove it"}},
-		"Annotations": {reason: "The annotations of a resource have at most 256 KiB", input: `{annotations: {a: ` + long + `}, service: {annotations: {b: ` + long + `}}}`, want: []string{"input.service.annotations: Forbidden: together with input.annotations the annotations size 262146 is larger than limit 262144"}},
+		"Control":     {reason: "The API server changes a control character", input: `{annotations: {note: "a\u0080b"}}`, want: []string{"input.annotations[note]: Invalid value: remove the control character, which the API server would reject or change"}},
+		"Annotations": {reason: "The annotations of a resource have at most 256 KiB", input: `{annotations: {a: ` + long + `}, service: {annotations: {b: ` + long + `}}}`, want: []string{"input.service.annotations: Forbidden: shorten them: together with input.annotations, annotations size 262146 is larger than limit 262144"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

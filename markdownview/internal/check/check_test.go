@@ -117,12 +117,12 @@ DIR/docs/SUMMARY.md:5: error: remove chapter "a.md" here or from line 3: it is i
 				"docs/guide/b.md": "# Two words\n\n![dead](../logo.png) [a](../a.md#x)\n",
 			},
 			paths: []string{"docs"},
-			want: `DIR/docs/a.md:1: warning: add x.md to the book, or change the link to "x.md": it leads nowhere (Incomplete)
+			want: `DIR/docs/a.md:1: warning: change the link to "x.md", or add x.md to the book: it leads nowhere (Incomplete)
 DIR/docs/a.md:3: warning: write "#two-words", which is an id of guide/b.md: the link to "guide/b.md#Two-Words" leads to the top of the page (DeadAnchor)
 DIR/docs/a.md:3: warning: remove "#three", or add a heading or an element with this id to guide/b.md: the link to "guide/b.md#three" leads to the top of the page (DeadAnchor)
-DIR/docs/a.md:6: warning: add z.md to the book, or change the link to "z.md": it leads nowhere (Incomplete)
-DIR/docs/c.md:3: warning: add y.md to the book, or change the link to "y.md": it leads nowhere (DeadLink)
-DIR/docs/guide/b.md:3: warning: add logo.png to the book, or change the link to "../logo.png": it leads nowhere (Incomplete)
+DIR/docs/a.md:6: warning: change the link to "z.md", or add z.md to the book: it leads nowhere (Incomplete)
+DIR/docs/c.md:3: warning: change the link to "y.md", or add y.md to the book: it leads nowhere (DeadLink)
+DIR/docs/guide/b.md:3: warning: change the link to "../logo.png", or add logo.png to the book: it leads nowhere (Incomplete)
 DIR/docs/guide/b.md:3: warning: remove "#x", or add a heading or an element with this id to a.md: the link to "../a.md#x" leads to the top of the page (DeadAnchor)
 `,
 		},
@@ -143,7 +143,7 @@ DIR/docs/guide/b.md:3: warning: remove "#x", or add a heading or an element with
 			files:  map[string]string{"view.yaml": strings.Replace(view, "replicas: 9", "replicas: 1", 1), "more.yaml": configMap},
 			paths:  []string{"view.yaml", "more.yaml"},
 			want: `DIR/more.yaml:8: warning: remove "#other", or add a heading or an element with this id to a.md: the link to "../a.md#other" leads to the top of the page (DeadAnchor)
-DIR/view.yaml:13: warning: add x.md to the book, or change the link to "x.md": it leads nowhere (Incomplete)
+DIR/view.yaml:13: warning: change the link to "x.md", or add x.md to the book: it leads nowhere (Incomplete)
 `,
 		},
 		"Policy": {
