@@ -5,13 +5,15 @@ package book
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/crossplane-contrib/function-markdownview/book/internal/markdown"
+	"sigs.k8s.io/yaml"
 )
 
 func BenchmarkCheck(b *testing.B) {
@@ -34,15 +36,38 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-func BenchmarkScan(b *testing.B) {
-	text := handbook(1, 1<<20).Markdowns["part0/chapter0.md"]
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		for range markdown.Scan(text) {
-			continue
-		}
+// An attack is a text of testdata/attacks.yaml.
+type attack struct {
+	Name, Fill string
+	Head       []struct {
+		Text  string
+		Times int
 	}
+}
+
+// text returns the text at a size in bytes.
+func (a attack) text(size int) string {
+	var out strings.Builder
+	for _, h := range a.Head {
+		out.WriteString(strings.Repeat(h.Text, h.Times))
+	}
+	out.WriteString(strings.Repeat(a.Fill, max(0, size-out.Len())/len(a.Fill)))
+
+	return out.String()[:min(size, out.Len())]
+}
+
+func attacks(tb testing.TB) []attack {
+	tb.Helper()
+	raw, err := os.ReadFile("testdata/attacks.yaml")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []attack
+	if err := yaml.UnmarshalStrict(raw, &all); err != nil {
+		tb.Fatal(err)
+	}
+
+	return all
 }
 
 // processorTime returns the CPU time of the process, which does not depend on other

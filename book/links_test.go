@@ -11,6 +11,12 @@ import (
 // TestLinks checks the warnings about the links of a chapter. More cases are in
 // testdata/cases.yaml.
 func TestLinks(t *testing.T) {
+	nowhere := func(line int, target, path string) []string {
+		return []string{fmt.Sprintf(`x/a.md line %d: the link to "%s" leads nowhere: x/%s is not in the book`, line, target, path)}
+	}
+	include := func(line int, target, path string) []string {
+		return []string{fmt.Sprintf(`x/a.md line %d: the included file "%s" is not in the book: %s is missing`, line, target, path)}
+	}
 	cases := map[string]struct {
 		reason, text string
 		want         []string
@@ -37,14 +43,14 @@ func TestLinks(t *testing.T) {
 			},
 		},
 		"UnusedDefinition":   {"A definition that nothing uses is no link.", "[x]: d.md\n", nil},
-		"SecondDefinition":   {"The first definition counts.", "[a][x]\n\n[x]: b.md\n[x]: d.md\n", []string{`x/a.md line 1: the link to "b.md" leads nowhere: x/b.md is not in the book`}},
-		"ManyDefinitions":    {"Only the first 1,000 definitions are checked.", "[1001] [1000]\n\n" + definitions(1001), []string{`x/a.md line 1: the link to "1000" leads nowhere: x/1000 is not in the book`}},
-		"ManyLinks":          {"The work of ordinary links is not limited.", strings.Repeat("[a link](../b.md)\n", 10_000) + "[a](c.md)", []string{`x/a.md line 10001: the link to "c.md" leads nowhere: x/c.md is not in the book`}},
+		"SecondDefinition":   {"The first definition counts.", "[a][x]\n\n[x]: b.md\n[x]: d.md\n", nowhere(1, "b.md", "b.md")},
+		"ManyDefinitions":    {"Only the first 1,000 definitions are checked.", "[1001] [1000]\n\n" + definitions(1001), nowhere(1, "1000", "1000")},
+		"ManyLinks":          {"The work of ordinary links is not limited.", strings.Repeat("[a link](../b.md)\n", 10_000) + "[a](c.md)", nowhere(10001, "c.md", "c.md")},
 		"TooManyLinks":       {"Links that are too many for their text are not checked.", strings.Repeat("[](b)", 40_000), nil},
 		"FrontMatter":        {"mdBook shows front matter.", "---\na: b\n---\n", []string{"x/a.md line 1: mdBook shows the front matter on the page: remove lines 1 to 3"}},
 		"Included":           {"An included file needs no page.", "{{#include ../c.md}}", nil},
-		"IncludedElsewhere":  {"An absolute path is not in the book.", "{{#include /b.md}}", []string{`x/a.md line 1: the included file "/b.md" is not in the book: /b.md is missing`}},
-		"IncludedAndMissing": {"The line is that of the name.", "a\n{{#include\nd.md}}", []string{`x/a.md line 3: the included file "d.md" is not in the book: x/d.md is missing`}},
+		"IncludedElsewhere":  {"An absolute path is not in the book.", "{{#include /b.md}}", include(1, "/b.md", "/b.md")},
+		"IncludedAndMissing": {"The line is that of the name.", "a\n{{#include\nd.md}}", include(3, "d.md", "x/d.md")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -86,11 +92,15 @@ func definitions(n int) string {
 	return out.String()
 }
 
-// TestOrderOfDeadLinks checks that dead links come in the order of the text, also if a
-// definition follows its use, and that all of them are counted.
-func TestOrderOfDeadLinks(t *testing.T) {
-	text := "[a]\n\n" + strings.Repeat("[b](b.md)\n", 30) + "\n[a]\n\n[a]: a.md\n[A]: chapter.md\n"
-	_, warnings := Check(Files{Markdowns: map[string]string{summaryName: "- [C](chapter.md)", "chapter.md": text}})
+// TestLimitsOfLinks checks that dead links come in the order of the text, also if a definition
+// follows its use, that all of them are counted, and that a target that is longer than any
+// path is not reported: it would be copied several times.
+func TestLimitsOfLinks(t *testing.T) {
+	check := func(text string) Problems {
+		_, warnings := Check(Files{Markdowns: map[string]string{summaryName: "- [C](chapter.md)", "chapter.md": text}})
+		return warnings
+	}
+	warnings := check("[a]\n\n" + strings.Repeat("[b](b.md)\n", 30) + "\n[a]\n\n[a]: a.md\n[A]: chapter.md\n")
 	var lines []int
 	for _, p := range warnings.First {
 		lines = append(lines, p.Line)
@@ -99,16 +109,30 @@ func TestOrderOfDeadLinks(t *testing.T) {
 	if diff := cmp.Diff(want, lines); diff != "" || warnings.More != 12 {
 		t.Errorf("want 12 more, got %d; lines: -want, +got:\n%s", warnings.More, diff)
 	}
+	for size, want := range map[int]int{maxTarget: 1, maxTarget + 1: 0} {
+		if got := len(check("[b](" + strings.Repeat("b", size) + ")\n").First); got != want {
+			t.Errorf("a target of %d bytes: want %d warnings, got %d", size, want, got)
+		}
+	}
 }
 
-// TestLongTarget checks that a target that is longer than any path is not reported: it would
-// be copied several times.
-func TestLongTarget(t *testing.T) {
-	for size, want := range map[int]int{maxTarget: 1, maxTarget + 1: 0} {
-		text := "[b](" + strings.Repeat("b", size) + ")\n"
-		_, warnings := Check(Files{Markdowns: map[string]string{summaryName: "- [C](chapter.md)", "chapter.md": text}})
-		if got := len(warnings.First); got != want {
-			t.Errorf("a target of %d bytes: want %d warnings, got %d", size, want, got)
+// TestSite checks where links of x/a.md lead: to a chapter, elsewhere or nowhere.
+func TestSite(t *testing.T) {
+	site := NewSite(Files{Markdowns: map[string]string{summaryName: "- [A](x/a.md)\n- [B](b.md)\n", "x/a.md": "", "b.md": "", "c.md": ""}})
+	const nowhere = "the link to "
+	for target, want := range map[string]struct{ chapter, dead string }{
+		"../b.md":       {"b.md", ""},
+		"../b.html#c":   {"b.md", ""},
+		"#d":            {"x/a.md", ""},
+		"?d":            {"x/a.md", ""},
+		"../c.md":       {"", nowhere + `"../c.md" leads nowhere, because c.md is not in SUMMARY.md: add it there`},
+		"e.md":          {"", nowhere + `"e.md" leads nowhere: x/e.md is not in the book`},
+		"//example.com": {"", ""},
+		"mailto:a@b.c":  {"", ""},
+		"":              {"", ""},
+	} {
+		if chapter, dead := site.Chapter("x/a.md", target), site.Dead("x/a.md", target); chapter != want.chapter || dead != want.dead {
+			t.Errorf("%q: want %q and %q, got %q and %q", target, want.chapter, want.dead, chapter, dead)
 		}
 	}
 }

@@ -1,49 +1,30 @@
 package book
 
-import (
-	"testing"
+import "testing"
 
-	"github.com/crossplane-contrib/function-markdownview/book/filename"
-)
-
+// TestCheckNames checks names that no book can have. More cases are in testdata/cases.yaml.
 func TestCheckNames(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		names  []string
-		want   string
-	}{
-		"Invalid": {
-			reason: "An invalid name is an error.",
-			names:  []string{"a.md", "/b.md"},
-			want:   `file name "/b.md" must be relative: remove the leading "/"`,
-		},
-		"Folder": {
-			reason: "A volume cannot have a file and a folder with the same name.",
-			names:  []string{"a.md", "x", "x/y/z.txt"},
-			want:   `file "x" is also the folder of "x/y/z.txt": rename one`,
-		},
-		"Key": {
-			reason: "A file whose name is the key of another file would replace it.",
-			names:  []string{"a.md", "guide/intro.txt", filename.Key("guide/intro.txt")},
-			want:   `files "guide/intro.txt" and "` + filename.Key("guide/intro.txt") + `" have the same key in the ConfigMap, "` + filename.Key("guide/intro.txt") + `": rename one`,
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			files := Files{Markdowns: map[string]string{summaryName: "- [A](a.md)"}}
-			for _, name := range tc.names {
-				files.Markdowns[name] = ""
-			}
-			errors, _ := Check(files)
-			if got := errors.String(); got != tc.want {
-				t.Errorf("%s\nwant %s\ngot  %s", tc.reason, tc.want, got)
-			}
-		})
-	}
-	t.Run("Twice", func(t *testing.T) {
-		errors, _ := Check(Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": ""}, Binaries: []string{"a.md"}})
-		if got, want := errors.String(), `two files are named "a.md": remove one`; got != want {
-			t.Errorf("Two files cannot have the same name.\nwant %s\ngot  %s", want, got)
+	const key = "guide_intro.txt-cfba20caafa5c6c15c58"
+	for _, tc := range []struct{ reason, name, other, want string }{
+		{"An invalid name", "/b.md", "", `file name "/b.md" must be relative: remove the leading "/"`},
+		{"A file and a folder", "x", "x/y/z.txt", `file "x" is also the folder of "x/y/z.txt": rename one`},
+		{"The key of another file", "guide/intro.txt", key,
+			`files "guide/intro.txt" and "` + key + `" have the same key in the ConfigMap, "` + key + `": rename one`},
+	} {
+		files := Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": "", tc.name: ""}}
+		if tc.other != "" {
+			files.Markdowns[tc.other] = ""
 		}
-	})
+		if errors, _ := Check(files); errors.String() != tc.want {
+			t.Errorf("%s\nwant %s\ngot  %s", tc.reason, tc.want, errors)
+		}
+		files.Shared = map[string]bool{tc.name: true}
+		if errors, _ := Check(files); tc.other == key && len(errors.First) > 0 {
+			t.Errorf("Files of other ConfigMaps have keys of their own, got %s", errors)
+		}
+	}
+	errors, _ := Check(Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": ""}, Binaries: []string{"a.md"}})
+	if got, want := errors.String(), `two files are named "a.md": remove one`; got != want {
+		t.Errorf("Two files have one name\nwant %s\ngot  %s", want, got)
+	}
 }

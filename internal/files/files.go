@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/book"
 	"github.com/crossplane-contrib/function-markdownview/book/filename"
@@ -34,6 +35,36 @@ func Metadata(v view.View, name string, annotations map[string]string) metav1.Ob
 
 	return m
 }
+
+// A ConfigMap is a ConfigMap whose binary files stay in base64, as in the
+// request and the response: decoding and encoding a megabyte would take most of the
+// time of a call.
+type ConfigMap struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Immutable  *bool             `json:"immutable,omitempty"`
+	Data       map[string]string `json:"data"`
+	BinaryData map[string]string `json:"binaryData"`
+}
+
+// NewConfigMap returns the ConfigMap of a view without the files of the book. A template
+// is merged over it before the files are added, because the merge encodes everything as
+// JSON.
+func NewConfigMap(v view.View) *corev1.ConfigMap {
+	cm := &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: Metadata(v, v.ConfigMapName(), nil),
+	}
+	if v.Immutable() {
+		cm.Immutable = ptr.To(true)
+	}
+
+	return cm
+}
+
+// MaxBytes is what a ConfigMap can hold.
+const MaxBytes = 1 << 20
 
 // Files holds the files of a book as a ConfigMap stores them and pods mount them: those
 // of the XR, and those that a template adds.
@@ -291,11 +322,12 @@ func (f *Files) Check() (field.ErrorList, book.Problems) {
 // there are too many files, or they are too large, none is read: rejecting a
 // book must not cost more than composing it.
 func Validate(s view.Spec, at *field.Path) field.ErrorList {
+	const addSummary = "add SUMMARY.md, which lists the chapters"
 	markdowns, binaries := at.Child("markdowns"), at.Child("binaries")
 	all := len(s.Markdowns) + len(s.Binaries)
 	switch {
 	case len(s.Markdowns)+len(s.MarkdownsFrom) == 0:
-		return field.ErrorList{field.Required(markdowns, MessageSummary)}
+		return field.ErrorList{field.Required(markdowns, addSummary)}
 	case len(s.Markdowns) > view.MaxFiles:
 		return field.ErrorList{field.TooMany(markdowns, len(s.Markdowns), view.MaxFiles)}
 	case all > view.MaxFiles:
@@ -305,22 +337,20 @@ func Validate(s view.Spec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	// A ConfigMap of spec.markdownsFrom may have SUMMARY.md.
 	if _, ok := s.Markdowns[view.SummaryName]; !ok && s.Summary != view.SummaryAuto && len(s.MarkdownsFrom) == 0 {
-		errs = append(errs, field.Required(markdowns, MessageSummary))
+		errs = append(errs, field.Required(markdowns, addSummary))
 	}
 	if _, ok := s.Binaries[view.SummaryName]; ok {
-		errs = append(errs, field.Forbidden(binaries, MessageBinary))
+		errs = append(errs, field.Forbidden(binaries, "move SUMMARY.md to markdowns, as text"))
 	}
 	switch {
-	case textSize(s) > MaxBytes:
-		errs = append(errs, field.Forbidden(markdowns, MessageSize))
+	case sizeOf(s.Markdowns, nil) > MaxBytes:
+		errs = append(errs, field.Forbidden(markdowns, "shorten the files or split the book: the text has more than 1 MiB (1048576 bytes)"))
 	case Size(s) > MaxBytes:
-		errs = append(errs, field.Forbidden(binaries, MessageSizes))
+		errs = append(errs, field.Forbidden(binaries, "shorten the files or split the book: markdowns and binaries together have more than 1 MiB (1048576 bytes)"))
 	}
 
 	return errs
 }
-
-func textSize(s view.Spec) int { return sizeOf(s.Markdowns, nil) }
 
 // Size returns the size of all files in bytes, those of binaries without base64.
 func Size(s view.Spec) int { return sizeOf(s.Markdowns, s.Binaries) }
@@ -354,12 +384,3 @@ func canonical(text string) string {
 
 	return text
 }
-
-// Limits and messages about the files of a spec.
-const (
-	MaxBytes       = 1 << 20 // What a ConfigMap can hold.
-	MessageSummary = `add SUMMARY.md, which lists the chapters`
-	MessageBinary  = `move SUMMARY.md to markdowns, as text`
-	MessageSize    = `shorten the files or split the book: the text has more than 1 MiB (1048576 bytes)`
-	MessageSizes   = `shorten the files or split the book: markdowns and binaries together have more than 1 MiB (1048576 bytes)`
-)

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/utils/ptr"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/compose"
@@ -14,117 +13,62 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
+const (
+	otherRevision = `template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: other}}}`
+	wasAvailable  = `{status: {conditions: [{type: Available, status: "True", reason: Available}]}}`
+)
+
 func TestAvailable(t *testing.T) {
-	const revision = `template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: ` + viewtest.Revision + `}}}`
-
+	condition := func(status, reason, message string) report.Condition {
+		return report.Condition{Type: "Available", Status: status, Reason: reason, Message: message}
+	}
+	creating := condition("False", "Creating", "The book is not served yet: no pod is available")
+	served := condition("True", "Available", "The book is served")
+	rolling := condition("True", "RollingOut", "The book is served while a change rolls out")
+	zero := condition("True", "ScaledToZero", "The book is not served: the Deployment is scaled to zero")
+	lost := condition("False", "Unavailable", "The book is no longer served: no pod is available")
+	d, _ := compose.Compose(viewtest.View(), request.Observed{})
+	scalable, _ := compose.Compose(viewtest.View(), request.Observed{})
+	scalable.Deployment.Spec.Replicas = nil
+	const (
+		none       = `{status: {availableReplicas: 0}}`
+		changed    = `{spec: {` + otherRevision + `}}`
+		scaled     = `{spec: {replicas: 0}, status: {replicas: 0, updatedReplicas: 0, availableReplicas: 0}}`
+		scaledOld  = `{spec: {replicas: 0, ` + otherRevision + `}, status: {availableReplicas: 0}}`
+		wasHealthy = `{status: {status: Healthy, conditions: [{type: Available, status: Unknown, reason: FatalError}]}}`
+		wasLost    = `{status: {conditions: [{type: Available, status: "False", reason: Unavailable}]}}`
+	)
 	cases := map[string]struct {
-		reason   string
-		before   view.LastStatus
-		observed string
-		unknown  bool
-		want     report.Condition
+		reason, last, observed string
+		desired                *compose.Desired // Nil if the spec has errors.
+		want                   report.Condition
 	}{
-		"Nothing": {
-			reason: "Nothing existed before, and nothing exists now",
-			want:   report.Condition{Type: "Available", Status: "False", Reason: "Creating", Message: "The book is not served yet: no pod is available"},
-		},
-		"Starting": {
-			reason:   "The first pods start",
-			before:   before(t, `[{type: Available, status: "False", reason: Creating}]`),
-			observed: `{metadata: {generation: 1}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, unavailableReplicas: 2}}`,
-			want:     report.Condition{Type: "Available", Status: "False", Reason: "Creating", Message: "The book is not served yet: no pod is available"},
-		},
-		"Serving": {
-			reason:   "One of two pods serves the book, and none is replaced",
-			observed: `{metadata: {generation: 1}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 1, unavailableReplicas: 1}}`,
-			want:     report.Condition{Type: "Available", Status: "True", Reason: "Available", Message: "The book is served"},
-		},
-		"Changed": {
-			reason:   "The pods serve another revision",
-			observed: `{metadata: {generation: 1}, spec: {replicas: 2}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
-			want:     report.Condition{Type: "Available", Status: "True", Reason: "RollingOut", Message: "The book is served while a change rolls out"},
-		},
-		"Rolling": {
-			reason:   "A pod of the previous revision is left",
-			observed: `{metadata: {generation: 2}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 2, replicas: 3, updatedReplicas: 2, availableReplicas: 2}}`,
-			want:     report.Condition{Type: "Available", Status: "True", Reason: "RollingOut", Message: "The book is served while a change rolls out"},
-		},
-		"Lost": {
-			reason:   "Pods served the book before, and none serves it now",
-			before:   before(t, `[{type: Available, status: "True", reason: Available}]`),
-			observed: `{metadata: {generation: 1}, spec: {replicas: 2, ` + revision + `}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, unavailableReplicas: 2}}`,
-			want:     report.Condition{Type: "Available", Status: "False", Reason: "Unavailable", Message: "The book is no longer served: no pod is available"},
-		},
-		"StillLost": {
-			reason: "The condition stays while nothing changes",
-			before: before(t, `[{type: Available, status: "False", reason: Unavailable}]`),
-			want:   report.Condition{Type: "Available", Status: "False", Reason: "Unavailable", Message: "The book is no longer served: no pod is available"},
-		},
-		"LostAfterFatal": {
-			reason: "Another function failed, so the condition is Unknown, but the status shows that the book was served",
-			before: func() view.LastStatus {
-				x := before(t, `[{type: Available, status: Unknown, reason: FatalError}]`)
-				x.Status.Status = ptr.To("Healthy")
-
-				return x
-			}(),
-			want: report.Condition{Type: "Available", Status: "False", Reason: "Unavailable", Message: "The book is no longer served: no pod is available"},
-		},
-		"Invalid": {
-			reason:   "The desired state is unknown, but a pod serves the book",
-			unknown:  true,
-			observed: `{metadata: {generation: 1}, spec: {replicas: 2}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
-			want:     report.Condition{Type: "Available", Status: "True", Reason: "Available", Message: "The book is served"},
-		},
-		"InvalidWhileRolling": {
-			reason:   "The previous rollout continues",
-			unknown:  true,
-			observed: `{metadata: {generation: 2}, spec: {replicas: 2}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`,
-			want:     report.Condition{Type: "Available", Status: "True", Reason: "RollingOut", Message: "The book is served while a change rolls out"},
-		},
-		"InvalidAtZero": {
-			reason:   "The Deployment is scaled to zero, whatever the spec requests",
-			unknown:  true,
-			observed: `{spec: {replicas: 0}}`,
-			want:     report.Condition{Type: "Available", Status: "True", Reason: "ScaledToZero", Message: "The book is not served: the Deployment is scaled to zero"},
-		},
-		"DriftedToZero": {
-			reason:   "Somebody scaled the Deployment to zero, and the spec requests two replicas",
-			before:   before(t, `[{type: Available, status: "True", reason: Available}]`),
-			observed: `{metadata: {generation: 3}, spec: {replicas: 0, ` + revision + `}, status: {observedGeneration: 3}}`,
-			want:     report.Condition{Type: "Available", Status: "False", Reason: "Unavailable", Message: "The book is no longer served: no pod is available"},
-		},
+		"Starting":       {"The first pods start", `{}`, none, d, creating},
+		"Serving":        {"One of two pods serves the book", `{}`, `{status: {availableReplicas: 1}}`, d, served},
+		"Changed":        {"The pods serve another revision", `{}`, changed, d, rolling},
+		"Rolling":        {"A pod of the previous revision is left", `{}`, `{status: {replicas: 3}}`, d, rolling},
+		"Lost":           {"Pods served the book before", wasAvailable, none, d, lost},
+		"StillLost":      {"The condition stays while nothing changes", wasLost, none, d, lost},
+		"LostAfterFatal": {"Another function failed, but the status is that of a served book", wasHealthy, none, d, lost},
+		"Zero":           {"An autoscaler may scale to zero", `{}`, scaled, scalable, zero},
+		"ZeroChanged":    {"It stays while a changed text is applied", `{}`, scaledOld, scalable, zero},
+		"ZeroByHand":     {"Somebody scaled to zero, and the spec requests replicas", wasAvailable, scaled, d, lost},
+		"Invalid":        {"The desired state is unknown, but a pod serves the book", `{}`, changed, nil, served},
+		"InvalidRolling": {"The previous rollout continues", `{}`, `{metadata: {generation: 4}}`, nil, rolling},
+		"InvalidAtZero":  {"Whatever the spec requests", `{}`, scaled, nil, zero},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
-			v.Last = tc.before
-			d, _ := compose.Compose(v, request.Observed{})
-			if tc.unknown {
-				d = nil
-			}
-
-			if diff := cmp.Diff(tc.want, available(v, viewtest.Decode[request.ObservedDeployment](t, tc.observed), d)); diff != "" {
+			v.Last = *viewtest.Decode[view.LastStatus](t, tc.last)
+			o := viewtest.Decode[request.ObservedDeployment](t, settledDeployment, tc.observed)
+			if diff := cmp.Diff(tc.want, available(v, o, tc.desired)); diff != "" {
 				t.Errorf("\n%s\navailable(): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
-}
-
-func TestAvailableAtZero(t *testing.T) {
-	v := viewtest.View()
-	v.Spec.Replicas = nil
-	d, _ := compose.Compose(v, request.Observed{})
-	o := viewtest.Decode[request.ObservedDeployment](t, `{spec: {replicas: 0, template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: `+viewtest.Revision+`}}}}}`)
-
-	zero := report.Condition{Type: "Available", Status: "True", Reason: "ScaledToZero", Message: "The book is not served: the Deployment is scaled to zero"}
-	if diff := cmp.Diff(zero, available(v, o, d)); diff != "" {
-		t.Errorf("An autoscaler may scale a MarkdownView to zero: -want, +got:\n%s", diff)
-	}
-	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [B](a.md)", "a.md": ""}
-	d, _ = compose.Compose(v, request.Observed{})
-	if diff := cmp.Diff(zero, available(v, o, d)); diff != "" {
-		t.Errorf("The condition stays while a changed text is applied: -want, +got:\n%s", diff)
+	if diff := cmp.Diff(creating, available(viewtest.View(), nil, d)); diff != "" {
+		t.Errorf("Nothing exists: available(): -want, +got:\n%s", diff)
 	}
 }
 
@@ -142,19 +86,17 @@ func TestDegradedRoute(t *testing.T) {
 		reason, service, status string
 		want                    report.Condition
 	}{
-		"NoService":   {reason: "The Service does not exist yet", status: notFound + `"2026-01-02T03:04:05Z"`, want: asExpected},
-		"Before":      {reason: "The Gateway reported before the Service existed", service: service, status: notFound + `"2026-01-02T03:04:04Z"`, want: asExpected},
-		"SameSecond":  {reason: "The Gateway may have reported before the Service existed", service: service, status: notFound + `"2026-01-02T03:04:05Z"`, want: asExpected},
-		"After":       {reason: "The Service exists, and the Gateway does not find it", service: service, status: notFound + `"2026-01-02T03:04:06Z"`, want: rejected("no Service")},
-		"NotAllowed":  {reason: "Another reason does not depend on the Service", status: "ResolvedRefs, reason: RefNotPermitted", want: rejected("RefNotPermitted")},
-		"NotAccepted": {reason: "The Gateway rejects the route", status: "Accepted, reason: NotAllowedByListeners", want: rejected("NotAllowedByListeners")},
+		"NoService":  {"The Service does not exist yet", "", notFound + `"2026-01-02T03:04:05Z"`, asExpected},
+		"SameSecond": {"The Gateway may have reported before", service, notFound + `"2026-01-02T03:04:05Z"`, asExpected},
+		"After":      {"The Gateway does not find it", service, notFound + `"2026-01-02T03:04:06Z"`, rejected("no Service")},
+		"NotAllowed": {"Another reason", "", "ResolvedRefs, reason: RefNotPermitted", rejected("RefNotPermitted")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input = *viewtest.Decode[v1beta1.Input](t, `{route: {host: a.b, parentRefs: [{name: a}]}}`)
 			// The route was added to the Input later, so it is not missing.
-			v.Last = before(t, `[{type: Available, status: "True", reason: Available}]`)
+			v.Last = *viewtest.Decode[view.LastStatus](t, wasAvailable)
 			d, _ := compose.Compose(v, request.Observed{})
 			o := request.Observed{
 				Service:    viewtest.Decode[request.ObservedService](t, tc.service),
@@ -173,165 +115,81 @@ func TestDegradedRoute(t *testing.T) {
 }
 
 func TestDegraded(t *testing.T) {
-	const (
-		revision    = `template: {metadata: {annotations: {markdownview.fn.crossplane.io/revision: ` + viewtest.Revision + `}}}`
-		progressing = `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: ReplicaSet "viewer-sample-1" has timed out progressing.}`
-		failing     = `{type: ReplicaFailure, status: "True", reason: FailedCreate, message: pods are forbidden}`
-		hint        = ": run kubectl describe pods -n default -l app.kubernetes.io/instance=sample"
-	)
+	condition := func(reason, message string) report.Condition {
+		return report.Condition{Type: "Degraded", Status: "True", Reason: reason, Message: message}
+	}
 	asExpected := report.Condition{Type: "Degraded", Status: "False", Reason: "AsExpected", Message: "No errors found"}
-	paused := report.Condition{
-		Type: "Degraded", Status: "True", Reason: "Paused",
-		Message: "Deployment viewer-sample is paused, so no change rolls out: run kubectl rollout resume deployment -n default viewer-sample",
-	}
-	stuck := report.Condition{
-		Type: "Degraded", Status: "True", Reason: "ProgressDeadlineExceeded",
-		Message: `Deployment viewer-sample cannot roll out: ReplicaSet "viewer-sample-1" has timed out progressing` + hint,
-	}
+	const (
+		isPaused    = "Deployment viewer-sample is paused, so no change rolls out: run kubectl rollout resume deployment -n default viewer-sample"
+		isGone      = "Deleted resources are created again: ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample"
+		isRejected  = "Kubernetes rejected composed resources that are invalid or belong to another owner: "
+		cannot      = "Deployment viewer-sample cannot roll out: "
+		progressing = `{type: Progressing, status: "False", message: ReplicaSet "v" has timed out progressing.}`
+		failing     = `{type: ReplicaFailure, status: "True", message: pods are forbidden}`
+	)
+	stuck := condition("ProgressDeadlineExceeded",
+		cannot+`ReplicaSet "v" has timed out progressing: run kubectl describe pods -n default -l app.kubernetes.io/instance=sample`)
+	failed := condition("ReplicaFailure",
+		cannot+"pods are forbidden: run kubectl describe replicasets -n default -l app.kubernetes.io/instance=sample")
+	unsynced := condition("ApplyFailed", isRejected+"deployment, and service: to see the events, "+
+		"run kubectl describe markdownview.markdownview.fn.crossplane.io -n default sample")
+	paused := condition("Paused", isPaused)
 
+	was := func(condition string) string { return `{status: {conditions: [{` + condition + `}]}}` }
+	wasFine := was(`type: Degraded, status: "False", reason: AsExpected`)
+	wasGone := was(`type: Degraded, status: "True", reason: Missing`)
+	wasPaused := was(`type: Degraded, status: "True", reason: Paused`)
+	wasStuck := was(`type: Degraded, status: "True", reason: ProgressDeadlineExceeded`)
+	notSynced := was(`type: Synced, status: "False", message: "Unsynced resources: deployment, and service"`)
+	synced := was(`type: Synced, status: "True", message: "Unsynced resources: a"`)
+	ownFatal := was(`type: Synced, status: "False", message: "returned a fatal result: Unsynced resources: a"`)
+	const (
+		timedOut      = `{status: {conditions: [` + progressing + `]}}`
+		timedOutLater = `{metadata: {generation: 4}, status: {conditions: [` + progressing + `]}}`
+		timedOutOther = `{spec: {` + otherRevision + `}, status: {conditions: [` + progressing + `]}}`
+		pausedLater   = `{metadata: {generation: 4}, spec: {paused: true}, status: {updatedReplicas: 1}}`
+		pausedFirst   = `{spec: {paused: true}, status: {replicas: 0, updatedReplicas: 0}}`
+		pausedAtZero  = `{spec: {paused: true, replicas: 0}, status: {replicas: 0, updatedReplicas: 0}}`
+		changing      = `{status: {updatedReplicas: 1, conditions: [{type: Progressing, status: "True"}, {type: ReplicaFailure, status: "False"}]}}`
+	)
 	cases := map[string]struct {
-		reason     string
-		before     view.LastStatus
-		deployment string
-		gone       bool
-		want       report.Condition
+		reason, last, deployment string // Without a Deployment, nothing exists.
+		want                     report.Condition
 	}{
-		"First": {
-			reason: "Nothing existed before, so nothing is missing",
-			gone:   true,
-			want:   asExpected,
-		},
-		"Missing": {
-			reason: "Resources that existed are gone",
-			before: before(t, `[{type: Available, status: "True", reason: Available}]`),
-			gone:   true,
-			want:   report.Condition{Type: "Degraded", Status: "True", Reason: "Missing", Message: "Deleted resources are created again: ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample"},
-		},
-		"Fine": {
-			reason:     "A rollout is in progress",
-			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [{type: Progressing, status: "True"}, {type: ReplicaFailure, status: "False"}]}}`,
-			want:       asExpected,
-		},
-		"Stuck": {
-			reason:     "Pods do not become available in time",
-			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
-			want:       stuck,
-		},
-		"Failing": {
-			reason:     "Pods cannot be created, which is the cause of the missing progress",
-			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `, ` + failing + `]}}`,
-			want:       report.Condition{Type: "Degraded", Status: "True", Reason: "ReplicaFailure", Message: "Deployment viewer-sample cannot roll out: pods are forbidden: run kubectl describe replicasets -n default -l app.kubernetes.io/instance=sample"},
-		},
-		"Fixed": {
-			reason:     "The revision that was stuck is not the desired one",
-			deployment: `{metadata: {generation: 1}, spec: {}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
-			want:       asExpected,
-		},
-		"FixedNotCaughtUp": {
-			reason:     "The desired revision is applied, and the conditions still describe the previous one",
-			before:     before(t, `[{type: Degraded, status: "False", reason: AsExpected}]`),
-			deployment: `{metadata: {generation: 2}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
-			want:       asExpected,
-		},
-		"MissingBefore": {
-			reason:     "The previous condition was about another error",
-			before:     before(t, `[{type: Degraded, status: "True", reason: Missing}]`),
-			deployment: `{metadata: {generation: 2}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
-			want:       asExpected,
-		},
-		"Paused": {
-			reason:     "Somebody paused the Deployment while a change rolls out",
-			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1, conditions: [{type: Progressing, status: Unknown, reason: DeploymentPaused}]}}`,
-			want:       paused,
-		},
-		"PausedFromTheStart": {
-			reason:     "Somebody paused the Deployment before its first pod was created",
-			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1}}`,
-			want:       paused,
-		},
-		"PausedWhenDone": {
-			reason:     "Somebody paused the Deployment, and no change rolls out",
-			deployment: `{metadata: {generation: 1}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1}}`,
-			want:       asExpected,
-		},
-		"PausedAtZero": {
-			reason:     "No replica is requested, so no change rolls out",
-			deployment: `{metadata: {generation: 1}, spec: {paused: true, replicas: 0, ` + revision + `}, status: {observedGeneration: 1}}`,
-			want:       asExpected,
-		},
-		"PausedNotCaughtUp": {
-			reason:     "The status describes the previous spec",
-			deployment: `{metadata: {generation: 2}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
-			want:       asExpected,
-		},
-		"PausedBefore": {
-			reason:     "The controller has not observed that a paused Deployment was scaled: it stays paused",
-			before:     before(t, `[{type: Degraded, status: "True", reason: Paused}]`),
-			deployment: `{metadata: {generation: 2}, spec: {paused: true, ` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
-			want:       paused,
-		},
-		"PausedAndEdited": {
-			reason:     "A change cannot roll out because the Deployment is paused",
-			deployment: `{metadata: {generation: 1}, spec: {paused: true}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1}}`,
-			want:       paused,
-		},
-		"ApplyFailed": {
-			reason: "Crossplane could not apply a resource: another XR owns it, or it is invalid",
-			before: before(t, `[{type: Synced, status: "False", reason: ReconcileError, message: "Unsynced resources: deployment, and service"}]`),
-			gone:   true,
-			want: report.Condition{
-				Type: "Degraded", Status: "True", Reason: "ApplyFailed",
-				Message: "Kubernetes rejected composed resources that are invalid or belong to another owner: deployment, and service: to see the events, run kubectl describe markdownview.markdownview.fn.crossplane.io -n default sample",
-			},
-		},
-		"SyncedAgain": {
-			reason:     "Crossplane applied all resources the last time",
-			before:     before(t, `[{type: Synced, status: "True", reason: ReconcileSuccess}, {type: Degraded, status: "True", reason: ApplyFailed}]`),
-			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
-			want:       asExpected,
-		},
-		"OurOwnFatal": {
-			reason:     "Synced is false because of our own fatal result",
-			before:     before(t, `[{type: Synced, status: "False", reason: ReconcileError, message: "cannot compose resources: pipeline step \"x\" returned a fatal result: Unsynced resources: a"}]`),
-			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
-			want:       asExpected,
-		},
-		"Changing": {
-			reason:     "A change rolls out, and the Deployment is not paused",
-			deployment: `{metadata: {generation: 1}, spec: {` + revision + `}, status: {observedGeneration: 1, replicas: 1}}`,
-			want:       asExpected,
-		},
-		"ScaledWhileStuck": {
-			reason:     "Another number of replicas does not fix a rollout that is stuck",
-			before:     before(t, `[{type: Degraded, status: "True", reason: ProgressDeadlineExceeded}]`),
-			deployment: `{metadata: {generation: 2}, spec: {` + revision + `}, status: {observedGeneration: 1, conditions: [` + progressing + `]}}`,
-			want:       stuck,
-		},
+		"First":         {"Nothing existed before, so nothing is missing", `{}`, "", asExpected},
+		"Missing":       {"Resources that existed are gone", wasAvailable, "", condition("Missing", isGone)},
+		"Changing":      {"A change rolls out", `{}`, changing, asExpected},
+		"Stuck":         {"Pods do not become available in time", `{}`, timedOut, stuck},
+		"Failing":       {"Pods cannot be created", `{}`, `{status: {conditions: [` + progressing + `, ` + failing + `]}}`, failed},
+		"Fixed":         {"The revision that was stuck is not the desired one", `{}`, timedOutOther, asExpected},
+		"FixedLater":    {"The conditions still describe the previous revision", wasFine, timedOutLater, asExpected},
+		"MissingBefore": {"The previous condition was about another error", wasGone, timedOutLater, asExpected},
+		"ScaledStuck":   {"Another number of replicas fixes nothing", wasStuck, timedOutLater, stuck},
+		"Paused":        {"Somebody paused it while a change rolls out", `{}`, `{spec: {paused: true}, status: {updatedReplicas: 1}}`, paused},
+		"PausedFirst":   {"Somebody paused it before its first pod was created", `{}`, pausedFirst, paused},
+		"PausedEdited":  {"A change cannot roll out", `{}`, `{spec: {paused: true, ` + otherRevision + `}}`, paused},
+		"PausedBefore":  {"The controller has not seen that it was scaled: it stays paused", wasPaused, pausedLater, paused},
+		"PausedLater":   {"The status describes the previous spec", `{}`, pausedLater, asExpected},
+		"PausedDone":    {"No change rolls out", `{}`, `{spec: {paused: true}}`, asExpected},
+		"PausedAtZero":  {"No replica is requested", `{}`, pausedAtZero, asExpected},
+		"ApplyFailed":   {"Another XR owns a resource, or it is invalid", notSynced, "", unsynced},
+		"SyncedAgain":   {"Crossplane applied all resources the last time", synced, `{}`, asExpected},
+		"OurOwnFatal":   {"Synced is false because of our own fatal result", ownFatal, `{}`, asExpected},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.APIVersion, v.Kind = "markdownview.fn.crossplane.io/v1alpha1", "MarkdownView"
-			v.Last = tc.before
+			v.Last = *viewtest.Decode[view.LastStatus](t, tc.last)
 			d, _ := compose.Compose(v, request.Observed{})
-			o := request.Observed{
-				Deployment: viewtest.Decode[request.ObservedDeployment](t, tc.deployment),
-				Identities: map[string]view.Identity{view.KeyConfigMap: {}, view.KeyDeployment: {}, view.KeyService: {}},
+			var o request.Observed
+			if tc.deployment != "" {
+				o.Deployment = viewtest.Decode[request.ObservedDeployment](t, settledDeployment, tc.deployment)
+				o.Identities = map[string]view.Identity{view.KeyConfigMap: {}, view.KeyDeployment: {}, view.KeyService: {}}
 			}
-			if tc.gone {
-				o = request.Observed{}
-			}
-
 			if diff := cmp.Diff(tc.want, degraded(v, o, d)); diff != "" {
 				t.Errorf("\n%s\ndegraded(): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
-}
-
-// before returns the status of an XR that has conditions.
-func before(t *testing.T, conditions string) view.LastStatus {
-	t.Helper()
-
-	return *viewtest.Decode[view.LastStatus](t, `{status: {conditions: `+conditions+`}}`)
 }

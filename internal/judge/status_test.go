@@ -3,58 +3,85 @@ package judge
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/compose"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
 func TestURL(t *testing.T) {
+	const service = "http://viewer-sample.default.svc"
 	cases := map[string]struct {
-		reason  string
-		service string
-		want    string
+		reason, ports, input, want string
 	}{
-		"None":  {reason: "Port 80 is omitted from the URL", service: `{}`, want: "http://viewer-sample.default.svc"},
-		"Port":  {reason: "Another port is part of the URL", service: `{spec: {ports: [{$patch: replace}, {name: http, port: 8080, targetPort: http}]}}`, want: "http://viewer-sample.default.svc:8080"},
-		"Other": {reason: "The port named http serves the book", service: `{spec: {ports: [{name: metrics, port: 9090}]}}`, want: "http://viewer-sample.default.svc"},
-		"First": {reason: "Without a port named http, the first port serves the book", service: `{spec: {ports: [{$patch: replace}, {name: web, port: 81}, {name: more, port: 82}]}}`, want: "http://viewer-sample.default.svc:81"},
+		"Default": {"Port 80 is omitted from the URL", `[]`, `{}`, service},
+		"Port":    {"Another port is part of the URL", `[{$patch: replace}, {name: http, port: 8080, targetPort: http}]`, `{}`, service + ":8080"},
+		"Other":   {"The port named http serves the book", `[{name: metrics, port: 9090}]`, `{}`, service},
+		"First":   {"Without such a port, the first one serves it", `[{$patch: replace}, {name: web, port: 81}, {name: b, port: 82}]`, `{}`, service + ":81"},
+		"Public":  {"The book has a public address", `[]`, `{route: {host: "{name}.example.com"}}`, "https://sample.example.com"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
-			v.Input.Templates.Service = viewtest.Template(t, tc.service)
+			v.Input = *viewtest.Decode[v1beta1.Input](t, tc.input)
+			v.Input.Templates.Service = viewtest.Template(t, `{spec: {ports: `+tc.ports+`}}`)
 			composed, problems := compose.Compose(v, request.Observed{})
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
 			if got := URLOf(v, composed.Service.Spec.Ports); got != tc.want {
-				t.Errorf("\n%s\nurlOf(...): got %q, want %q", tc.reason, got, tc.want)
+				t.Errorf("\n%s\nURLOf(): want %s, got %s", tc.reason, tc.want, got)
 			}
 		})
 	}
 }
 
-func TestPublicURL(t *testing.T) {
+func TestStatus(t *testing.T) {
+	fields := func(status string, replicas, ready int32, generation int64) Status {
+		return Status{"status": status, "replicas": replicas, "readyReplicas": ready, "observedGeneration": generation}
+	}
+	const (
+		last    = `{status: {status: Available, replicas: 1, readyReplicas: 0, observedGeneration: 6, conditions: [{type: Available, reason: `
+		surge   = `{status: {replicas: 4, readyReplicas: 3}}`
+		fewer   = `{status: {replicas: 1, updatedReplicas: 1, readyReplicas: 0, availableReplicas: 0}}`
+		partial = `{status: {status: Available, conditions: [{type: Available, reason: RollingOut}]}}`
+	)
 	cases := map[string]struct {
-		reason, host, input, want string
+		reason, last, deployment, input string
+		want                            Status
 	}{
-		"Inside":     {reason: "By default the address is inside the cluster", input: `{}`, want: "http://viewer-sample.default.svc"},
-		"Route":      {reason: "TLS is the default of a route", input: `{route: {host: "{name}.{namespace}.example.com"}}`, want: "https://sample.default.example.com"},
-		"PlainRoute": {reason: "The Input sets the scheme", input: `{route: {host: example.com, scheme: http}}`, want: "http://example.com"},
-		"Ingress":    {reason: "An Ingress without tls uses HTTP", input: `{ingress: {host: example.com}}`, want: "http://example.com"},
-		"TLS":        {reason: "An Ingress with tls uses HTTPS", input: `{ingress: {host: example.com, tls: {}}}`, want: "https://example.com"},
-		"Path":       {reason: "The host has many books", input: `{server: {}, route: {host: example.com, path: "/{namespace}/{name}/"}}`, want: "https://example.com/default/sample/"},
-		"PathToo":    {reason: "An Ingress has paths, too", input: `{server: {}, ingress: {host: example.com, path: "/{name}/{namespace}/"}}`, want: "http://example.com/sample/default/"},
-		"Chosen":     {reason: "The MarkdownView sets the host", host: "a.example.com", input: `{ingress: {host: example.com}}`, want: "http://a.example.com"},
+		"First":  {"An XR without a status gets one", `{}`, `{}`, `{}`, fields("Healthy", 2, 2, 7)},
+		"Same":   {"While Available stays the same, every field is written", last + `Available}]}}`, `{}`, `{}`, fields("Healthy", 2, 2, 7)},
+		"Change": {"While Available changes, the fields keep their values", last + `RollingOut}]}}`, `{}`, `{}`, fields("Available", 1, 0, 6)},
+		"Added":  {"A field that had no value is written", partial, `{}`, `{}`, fields("Available", 2, 2, 7)},
+		"Others": {"A reason of another function does not become ours", last + `Custom}]}}`, `{}`, `{}`, fields("Healthy", 2, 2, 7)},
+		"Surge":  {"The pods that a rollout adds do not count", `{}`, surge, `{}`, fields("Available", 2, 2, 7)},
+		"Fewer":  {"Pods that are missing do not count", `{}`, fewer, `{}`, fields("NotReady", 1, 0, 7)},
+		"Input":  {"A field that the XRD does not declare is not written", last + `RollingOut}]}}`, `{}`, `{statusFields: [status]}`, Status{"status": "Available"}},
+		"None":   {"The Input can list no fields", `{}`, `{}`, `{statusFields: []}`, Status{}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
-			v.Spec.Host, v.Input = tc.host, *viewtest.Decode[v1beta1.Input](t, tc.input)
-			if got := URLOf(v, compose.Service(v).Spec.Ports); got != tc.want {
-				t.Errorf("\n%s\nurlOf(): want %s, got %s", tc.reason, tc.want, got)
+			v.Metadata.Generation = 7
+			v.Input, v.Last = *viewtest.Decode[v1beta1.Input](t, tc.input), *viewtest.Decode[view.LastStatus](t, tc.last)
+			got := verdictOf(t, v, tc.deployment, 0).Status
+			if v.Input.StatusFields == nil && (got["selector"] == nil || got["url"] == nil) {
+				t.Errorf("want all fields, got %v", got)
+			}
+			delete(got, "selector")
+			delete(got, "url")
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nstatus: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+	v := viewtest.View()
+	v.Declared = []v1beta1.StatusField{"replicas"}
+	if diff := cmp.Diff(Status{"replicas": int32(2)}, verdictOf(t, v, `{}`, 0).Status); diff != "" {
+		t.Errorf("The schema declares only some fields: -want, +got:\n%s", diff)
 	}
 }

@@ -1,6 +1,7 @@
 package request_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,29 +12,68 @@ import (
 
 // TestObservedDeployment checks what the status of a Deployment says about its pods.
 func TestObservedDeployment(t *testing.T) {
+	const (
+		key      = "configmap-0123456789abcdef"
+		complete = `{metadata: {generation: 2}, spec: {replicas: 2, template: {metadata: {annotations: {markdownview.fn.crossplane.io/configmap: ` + key + `}}}},
+			status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 1}}`
+		zero  = `{spec: {replicas: 0}, status: {replicas: 0, updatedReplicas: 0, availableReplicas: 0}}`
+		other = `{spec: {template: {metadata: {annotations: {markdownview.fn.crossplane.io/configmap: other}}}}}`
+	)
 	type state struct {
 		CaughtUp, RolledOut, Serves, Serving bool
 		Replicas                             int32
 		ConfigMap                            string
 	}
 	cases := map[string]struct {
-		reason, deployment string
-		want               state
+		reason, change string
+		want           state
 	}{
-		"New":      {reason: "A Deployment has one replica by default", deployment: `{metadata: {generation: 1}}`, want: state{Replicas: 1, ConfigMap: "configmap"}},
-		"Rollout":  {reason: "A pod of the earlier spec exists", deployment: `{metadata: {generation: 2}, spec: {replicas: 2}, status: {observedGeneration: 2, replicas: 3, updatedReplicas: 2, availableReplicas: 2}}`, want: state{CaughtUp: true, Serving: true, Replicas: 2, ConfigMap: "configmap"}},
-		"Complete": {reason: "All pods are of the spec", deployment: `{metadata: {generation: 2}, spec: {replicas: 2, template: {metadata: {annotations: {markdownview.fn.crossplane.io/configmap: configmap-0123456789abcdef}}}}, status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 1}}`, want: state{CaughtUp: true, RolledOut: true, Serves: true, Serving: true, Replicas: 2, ConfigMap: "configmap-0123456789abcdef"}},
-		"Stale":    {reason: "The status is that of an earlier spec", deployment: `{metadata: {generation: 3}, status: {observedGeneration: 2, replicas: 1, updatedReplicas: 1, availableReplicas: 1}}`, want: state{Serving: true, Replicas: 1, ConfigMap: "configmap"}},
-		"Zero":     {reason: "No pod is requested", deployment: `{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1}}`, want: state{CaughtUp: true, RolledOut: true, Serves: true, ConfigMap: "configmap"}},
-		"OddKey":   {reason: "Somebody changed the annotation", deployment: `{metadata: {generation: 1}, spec: {template: {metadata: {annotations: {markdownview.fn.crossplane.io/configmap: other}}}}}`, want: state{Replicas: 1, ConfigMap: "configmap"}},
+		"Complete": {"All pods are of the spec", `{}`, state{true, true, true, true, 2, key}},
+		"Rollout":  {"A pod of the earlier spec exists", `{status: {replicas: 3}}`, state{true, false, false, true, 2, key}},
+		"Stale":    {"The status is that of an earlier spec", `{metadata: {generation: 3}}`, state{false, false, false, true, 2, key}},
+		"Zero":     {"No pod is requested", zero, state{true, true, true, false, 0, key}},
+		"None":     {"No pod serves", `{status: {availableReplicas: 0}}`, state{true, true, false, false, 2, key}},
+		"Negative": {"A webhook wrote a number that is none", `{spec: {replicas: -1}}`, state{true, false, true, true, 0, key}},
+		"OddKey":   {"Somebody changed the annotation", other, state{true, true, true, true, 2, "configmap"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			o := viewtest.Decode[request.ObservedDeployment](t, tc.deployment)
+			o := viewtest.Decode[request.ObservedDeployment](t, complete, tc.change)
 			got := state{o.CaughtUp(), o.RolledOut(), o.Serves(), o.Serving(), o.Replicas(), o.ConfigMap()}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+	if got := (&request.ObservedDeployment{}).Replicas(); got != 1 {
+		t.Errorf("A Deployment has one replica by default, got %d", got)
+	}
+}
+
+func TestListensOn(t *testing.T) {
+	for spec, want := range map[string]bool{
+		`metadata: {annotations: {markdownview.fn.crossplane.io/nginx.conf: "listen [::]:3000;"}}`: true,
+		`spec: {containers: [{name: mdbook, args: [serve, --hostname, "::"]}]}`:                    true,
+		`spec: {containers: [{name: sidecar, args: ["::"]}, {name: mdbook, args: ["0.0.0.0"]}]}`:   false,
+	} {
+		o := viewtest.Decode[request.ObservedDeployment](t, `{spec: {template: {`+spec+`}}}`)
+		if got := o.ListensOn("::"); got != want {
+			t.Errorf("%s: want %t, got %t", spec, want, got)
+		}
+	}
+}
+
+func TestBookImage(t *testing.T) {
+	pinned := "a/b@sha256:" + strings.Repeat("1e", 32)
+	for volume, want := range map[string]string{
+		`{name: markdowns, image: {reference: "` + pinned + `"}}`: pinned,
+		`{name: markdowns, image: {reference: "a/b:v1"}}`:         "",
+		`{name: other, image: {reference: "` + pinned + `"}}`:     "",
+		`{name: markdowns}`: "",
+	} {
+		o := viewtest.Decode[request.ObservedDeployment](t, `{spec: {template: {spec: {volumes: [`+volume+`]}}}}`)
+		if got := o.BookImage(); got != want {
+			t.Errorf("%s: want %q, got %q", volume, want, got)
+		}
 	}
 }

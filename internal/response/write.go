@@ -41,6 +41,14 @@ const (
 	conditionMessage = 4
 	conditionTarget  = 5
 
+	requirementsResources = 2
+	requirementsSchemas   = 3
+
+	selectorAPIVersion = 1
+	selectorKind       = 2
+	selectorMatchName  = 3
+	selectorNamespace  = 5
+
 	readyTrue  = 1
 	readyFalse = 2
 
@@ -103,12 +111,29 @@ func Write(req request.Request, d *compose.Desired, v judge.Verdict) Response {
 	return rsp
 }
 
-// writeRequirements writes what Crossplane must send.
+// writeRequirements writes what Crossplane must send: the schema of the XR, and the
+// ConfigMaps and the OCIRepository of spec.markdownsFrom. These are only in the namespace of
+// the pods. Crossplane reads them with its own permissions, so another namespace would let
+// users read those that they have no permission to read.
+//
+// Crossplane calls the function again with the resources that a response requires, and
+// sends them with the first call of later reconciles. Since v2.4 it also watches them:
+// https://github.com/crossplane/crossplane/blob/v2.4.0/internal/xfn/required_resources.go
 func writeRequirements(w *objects.Writer, req request.Request) {
 	if req.RequiresSchema {
-		writeSchema(w, req.View)
+		w.Entry(requirementsSchemas, request.RequirementXR, func() {
+			w.Text(selectorKind, req.View.Kind)
+			w.Text(selectorAPIVersion, req.View.APIVersion)
+		})
 	}
-	writeRequired(w, req.View)
+	for _, r := range slices.Backward(request.Required(req.View)) {
+		w.Entry(requirementsResources, r.Key(), func() {
+			w.Text(selectorNamespace, req.View.Namespace())
+			w.Text(selectorMatchName, r.Name)
+			w.Text(selectorKind, r.Kind)
+			w.Text(selectorAPIVersion, r.APIVersion)
+		})
+	}
 }
 
 func writeDuration(w *objects.Writer, d time.Duration) {

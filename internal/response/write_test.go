@@ -22,10 +22,11 @@ import (
 func TestWrite(t *testing.T) {
 	desired := &fnv1.State{Resources: map[string]*fnv1.Resource{"other": viewtest.Resource(t, `{kind: Other}`)}}
 	read, err := request.Read(viewtest.Encode(t, &fnv1.RunFunctionRequest{
-		Meta:     &fnv1.RequestMeta{Tag: "tag"},
-		Observed: &fnv1.State{Composite: viewtest.Resource(t, `{apiVersion: markdownview.fn.crossplane.io/v1alpha1, kind: MarkdownView, metadata: {name: x, namespace: books}, spec: {markdownsFrom: [{configMap: {name: b}}, {configMap: {name: a}}]}}`)},
-		Desired:  desired,
-		Context:  viewtest.Object(t, `{a: b}`),
+		Meta: &fnv1.RequestMeta{Tag: "tag", Capabilities: []fnv1.Capability{fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS}},
+		Observed: &fnv1.State{Composite: viewtest.Resource(t, `{apiVersion: example.com/v1, kind: Handbook,
+			metadata: {name: x, namespace: books}, spec: {markdownsFrom: [{configMap: {name: b}}, {configMap: {name: a}}]}}`)},
+		Desired: desired,
+		Context: viewtest.Object(t, `{a: b}`),
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -47,8 +48,11 @@ func TestWrite(t *testing.T) {
 			verdict: judge.Verdict{TTL: 90*time.Second + time.Millisecond, Conditions: []report.Condition{{Type: "A", Status: report.Unknown, Reason: "B", Message: "c"}}},
 			want: &fnv1.RunFunctionResponse{
 				Meta: &fnv1.ResponseMeta{Tag: "tag", Ttl: durationpb.New(90*time.Second + time.Millisecond)}, Desired: desired, Context: viewtest.Object(t, `{a: b}`),
-				Conditions:   []*fnv1.Condition{{Type: "A", Status: fnv1.Status_STATUS_CONDITION_UNKNOWN, Reason: "B", Message: proto.String("c"), Target: &target}},
-				Requirements: &fnv1.Requirements{Resources: map[string]*fnv1.ResourceSelector{"configmap/a": selector("a"), "configmap/b": selector("b")}},
+				Conditions: []*fnv1.Condition{{Type: "A", Status: fnv1.Status_STATUS_CONDITION_UNKNOWN, Reason: "B", Message: proto.String("c"), Target: &target}},
+				Requirements: &fnv1.Requirements{
+					Schemas:   map[string]*fnv1.SchemaSelector{"xr": {ApiVersion: "example.com/v1", Kind: "Handbook"}},
+					Resources: map[string]*fnv1.ResourceSelector{"configmap/a": selector("a"), "configmap/b": selector("b")},
+				},
 			},
 		},
 		"Fatal": {

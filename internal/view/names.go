@@ -1,9 +1,73 @@
 package view
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
+
+// ConfigMapName returns the name of the ConfigMap that changes in place.
+func (v View) ConfigMapName() string { return "markdowns-" + v.base() }
+
+// ViewerName returns the name of the other composed resources.
+func (v View) ViewerName() string { return "viewer-" + v.base() }
+
+// base returns the name of the XR for the names of the composed resources. The name of
+// an XR can be any DNS subdomain, but that of a Service must be a DNS label of at most
+// 63 characters, so some names must be altered.
+//
+// An altered name begins with a dash, which the name of an XR cannot, so it is distinct
+// from every unaltered one. Its hash distinguishes it from the other altered ones.
+// Crossplane never renames a composed resource, so this mapping is permanent.
+func (v View) base() string {
+	// A DNS subdomain without a dot is a DNS label, except for its length.
+	if len("viewer-"+v.Metadata.Name) <= validation.DNS1035LabelMaxLength && !strings.Contains(v.Metadata.Name, ".") {
+		return v.Metadata.Name
+	}
+
+	return "-" + shorten(strings.ReplaceAll(v.Metadata.Name, ".", "-"), 44) + "-" + hashOf(v.Metadata.Name)
+}
+
+// Instance returns the name of the XR for a label value, which has at most 63
+// characters. A shortened one has an underscore, which the name of an XR cannot have.
+func (v View) Instance() string {
+	if len(v.Metadata.Name) <= validation.LabelValueMaxLength {
+		return v.Metadata.Name
+	}
+
+	return shorten(v.Metadata.Name, 52) + "_" + hashOf(v.Metadata.Name)
+}
+
+func shorten(name string, most int) string {
+	return strings.TrimRight(name[:min(len(name), most)], "-.")
+}
+
+// hashOf returns ten hexadecimal digits of the hash of a name.
+func hashOf(name string) string {
+	sum := sha256.Sum256([]byte(name))
+
+	return hex.EncodeToString(sum[:5])
+}
+
+// The labels of every composed resource.
+const (
+	labelName      = "app.kubernetes.io/name"
+	LabelInstance  = "app.kubernetes.io/instance"
+	labelCreatedBy = "app.kubernetes.io/created-by"
+)
+
+// Selector returns the labels that select the pods. The selector of a Deployment is
+// immutable, so these labels are permanent.
+func (v View) Selector() map[string]string {
+	return map[string]string{
+		labelName:      "mdbook",
+		LabelInstance:  v.Instance(),
+		labelCreatedBy: "function-markdownview",
+	}
+}
 
 // The composition resource names of our composed resources, by which Crossplane
 // identifies them. With another name, Crossplane would delete the live object and

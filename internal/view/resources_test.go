@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
@@ -12,62 +11,30 @@ import (
 )
 
 func TestResources(t *testing.T) {
+	const large, input = `{requests: {memory: 1Gi}}`, `{requests: {memory: 70Mi, cpu: 20m}, limits: {cpu: 1}}`
 	cases := map[string]struct {
-		reason       string
-		spec         v1beta1.Resources
-		input        *v1beta1.Resources
-		wantRequests corev1.ResourceList
-		wantLimits   corev1.ResourceList
+		reason, spec, input, want string
 	}{
-		"Defaults": {
-			reason:       "The defaults apply if the XR and the Input set nothing",
-			wantRequests: viewtest.List("cpu", "10m", "memory", "64Mi"),
-			wantLimits:   viewtest.List("memory", "256Mi"),
-		},
+		"Defaults": {"Nobody sets anything", `{}`, "", `{requests: {cpu: 10m, memory: 64Mi}, limits: {memory: 256Mi}}`},
 		"KeyByKey": {
-			reason:       "For each key the XR takes precedence over the Input, and the Input over the defaults",
-			spec:         v1beta1.Resources{Requests: viewtest.List("memory", "80Mi")},
-			input:        &v1beta1.Resources{Requests: viewtest.List("memory", "70Mi", "cpu", "20m"), Limits: viewtest.List("cpu", "1")},
-			wantRequests: viewtest.List("cpu", "20m", "memory", "80Mi"),
-			wantLimits:   viewtest.List("cpu", "1", "memory", "256Mi"),
+			"For each key the XR takes precedence over the Input, and the Input over the defaults",
+			`{requests: {memory: 80Mi}}`, input, `{requests: {cpu: 20m, memory: 80Mi}, limits: {cpu: 1, memory: 256Mi}}`,
 		},
-		"LimitIsRaised": {
-			reason:       "A default limit below the request is raised to the request",
-			spec:         v1beta1.Resources{Requests: viewtest.List("memory", "1Gi")},
-			wantRequests: viewtest.List("cpu", "10m", "memory", "1Gi"),
-			wantLimits:   viewtest.List("memory", "1Gi"),
-		},
-		"InputLimitIsRaised": {
-			reason:       "A limit of the Input below the request of the XR is raised too",
-			spec:         v1beta1.Resources{Requests: viewtest.List("memory", "1Gi")},
-			input:        &v1beta1.Resources{Limits: viewtest.List("memory", "512Mi")},
-			wantRequests: viewtest.List("cpu", "10m", "memory", "1Gi"),
-			wantLimits:   viewtest.List("memory", "1Gi"),
-		},
-		"RequestIsLowered": {
-			reason:       "A default request above the limit is lowered to the limit",
-			spec:         v1beta1.Resources{Limits: viewtest.List("memory", "32Mi")},
-			wantRequests: viewtest.List("cpu", "10m", "memory", "32Mi"),
-			wantLimits:   viewtest.List("memory", "32Mi"),
-		},
-		"Equal": {
-			reason:       "A limit that equals the request stays",
-			spec:         v1beta1.Resources{Requests: viewtest.List("memory", "256Mi")},
-			wantRequests: viewtest.List("cpu", "10m", "memory", "256Mi"),
-			wantLimits:   viewtest.List("memory", "256Mi"),
+		"DefaultRaised": {"A default limit below the request is raised", large, "", `{requests: {cpu: 10m, memory: 1Gi}, limits: {memory: 1Gi}}`},
+		"InputRaised":   {"One of the Input, too", large, `{limits: {memory: 512Mi}}`, `{requests: {cpu: 10m, memory: 1Gi}, limits: {memory: 1Gi}}`},
+		"Lowered": {
+			"A default request above the limit is lowered",
+			`{limits: {memory: 32Mi}}`, "", `{requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 32Mi}}`,
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			v := view.View{Input: v1beta1.Input{Resources: tc.input}}
-			v.Spec.Resources = tc.spec
-
+			v := view.View{Input: v1beta1.Input{Resources: viewtest.Decode[v1beta1.Resources](t, tc.input)}}
+			v.Spec.Resources = *viewtest.Decode[v1beta1.Resources](t, tc.spec)
 			requests, limits := v.Resources()
-			if diff := cmp.Diff(tc.wantRequests, requests); diff != "" {
-				t.Errorf("\n%s\nrequests: -want, +got:\n%s", tc.reason, diff)
-			}
-			if diff := cmp.Diff(tc.wantLimits, limits); diff != "" {
-				t.Errorf("\n%s\nlimits: -want, +got:\n%s", tc.reason, diff)
+			got := &v1beta1.Resources{Requests: requests, Limits: limits}
+			if diff := cmp.Diff(viewtest.Decode[v1beta1.Resources](t, tc.want), got); diff != "" {
+				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -90,15 +90,18 @@ func View() view.View {
 // fails when revisions change: such a change restarts every pod of every book.
 const Revision = "01bc3c27ea1374f4"
 
-// Decode returns the Go value of a YAML text, as the function reads it, or nil for none.
-func Decode[T any](t *testing.T, text string) *T {
+// Decode returns the Go value of YAML texts, as the function reads them, each over those
+// before it. It returns nil if the first is empty.
+func Decode[T any](t *testing.T, texts ...string) *T {
 	t.Helper()
-	if text == "" {
+	if texts[0] == "" {
 		return nil
 	}
 	s := new(T)
-	if errs, err := objects.Decode(Encode(t, Object(t, text)), s, nil, objects.Options{}); err != nil || len(errs) > 0 {
-		t.Fatalf("cannot decode %s: %v, %v", text, err, errs)
+	for _, text := range texts {
+		if errs, err := objects.Decode(Encode(t, Object(t, text)), s, nil, objects.Options{}); err != nil || len(errs) > 0 {
+			t.Fatalf("cannot decode %s: %v, %v", text, err, errs)
+		}
 	}
 
 	return s

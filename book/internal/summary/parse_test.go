@@ -11,53 +11,30 @@ import (
 // limit is raised.
 func TestLimits(t *testing.T) {
 	repeat := strings.Repeat
-	cases := map[string]struct {
-		reason   string
-		at, over string
-		want     string
-	}{
-		"Size": {
-			"256 KiB", repeat("x", 262_144), repeat("x", 262_145),
-			"line 0: is larger than 256 KiB: list the chapters only, or split the book",
-		},
-		"Lines": {
-			"2,500 lines", repeat("\n", 2500), repeat("\n", 2501),
-			"line 0: has 2501 lines and list markers behind others, more than 2500: list the chapters only, or split the book",
-		},
-		"Markers": {
-			"a marker behind another counts as a line", repeat("1. - a\n", 1250), repeat("1. - a\n", 1250) + "\n",
-			"line 0: has 2501 lines and list markers behind others, more than 2500: list the chapters only, or split the book",
-		},
-		"Columns": {
-			"128 columns", "a\n" + repeat(" ", 128) + "b", "a\n" + repeat("\t", 32) + " b",
-			"line 2: begins with more than 128 columns of spaces: indent it less",
-		},
-		"Open": {
-			"lines times depth", repeat(" ", 30) + "a\n" + repeat("\n", 1249), repeat(" ", 30) + "a\n" + repeat("\n", 1250),
-			"line 1: is nested too deeply for a file of 1251 lines: nest the list less deeply, or split the book",
-		},
-		"Markup": {
-			"16,000 characters", repeat("[\n\n", 1000) + repeat(repeat("]", 150)+"\n\n", 100), repeat("[\n\n", 1000) + repeat(repeat("]", 150)+"\n\n", 100) + "*",
-			"line 0: has 16001 of the characters []`*_<, more than 16000: list the chapters only, or split the book",
-		},
-		"Lookahead": {
-			"markup times bytes of a paragraph", "a\n\n" + repeat("[]", 1024), "a\n\n" + repeat("[]", 1025),
-			"line 3: begins a paragraph with too many links, code spans or emphasis: write each link as a list item, or add empty lines",
-		},
-		"LookaheadDefinitions": {
-			"definitions of one paragraph, of which each costs as much as the lines behind it", repeat("[a]: b\n", 547), repeat("[a]: b\n", 548),
-			"line 1: begins a paragraph with too many links, code spans or emphasis: write each link as a list item, or add empty lines",
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if _, line, err := parse([]byte(tc.at)); err != nil {
-				t.Errorf("%s: want no error at the limit, got line %d: %v", tc.reason, line, err)
-			}
-			_, line, err := parse([]byte(tc.over))
-			if got := fmt.Sprintf("line %d: %v", line, err); got != tc.want {
-				t.Errorf("%s\nwant %s\ngot  %s", tc.reason, tc.want, got)
-			}
-		})
+	const (
+		shorten    = ": list the chapters only, or split the book"
+		lines      = "line 0: has 2501 lines and list markers behind others, more than 2500" + shorten
+		paragraph  = "begins a paragraph with too many links, code spans or emphasis: write each link as a list item, or add empty lines"
+		characters = "line 0: has 16001 of the characters []`*_<, more than 16000" + shorten
+		nested     = "line 1: is nested too deeply for a file of 1251 lines: nest the list less deeply, or split the book"
+	)
+	deep, marked := repeat(" ", 30)+"a\n", repeat("[\n\n", 1000)+repeat(repeat("]", 150)+"\n\n", 100)
+	for _, tc := range []struct{ reason, at, over, want string }{
+		{"256 KiB", repeat("x", 262_144), repeat("x", 262_145), "line 0: is larger than 256 KiB" + shorten},
+		{"2,500 lines", repeat("\n", 2500), repeat("\n", 2501), lines},
+		{"a marker behind another counts as a line", repeat("1. - a\n", 1250), repeat("1. - a\n", 1250) + "\n", lines},
+		{"128 columns", "a\n" + repeat(" ", 128) + "b", "a\n" + repeat("\t", 32) + " b", "line 2: begins with more than 128 columns of spaces: indent it less"},
+		{"lines times depth", deep + repeat("\n", 1249), deep + repeat("\n", 1250), nested},
+		{"16,000 characters of markup", marked, marked + "*", characters},
+		{"markup times bytes of a paragraph", "a\n\n" + repeat("[]", 1024), "a\n\n" + repeat("[]", 1025), "line 3: " + paragraph},
+		{"definitions, of which each costs as much as the lines behind it", repeat("[a]: b\n", 547), repeat("[a]: b\n", 548), "line 1: " + paragraph},
+	} {
+		if _, line, err := parse([]byte(tc.at)); err != nil {
+			t.Errorf("%s: want no error at the limit, got line %d: %v", tc.reason, line, err)
+		}
+		_, line, err := parse([]byte(tc.over))
+		if got := fmt.Sprintf("line %d: %v", line, err); got != tc.want {
+			t.Errorf("%s\nwant %s\ngot  %s", tc.reason, tc.want, got)
+		}
 	}
 }

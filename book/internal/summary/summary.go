@@ -53,16 +53,14 @@ func Parse(text string) Summary {
 	p.title()
 	items := p.affix(true)
 	items = append(items, p.parts()...)
-	if p.problem == "" {
-		items = append(items, p.affix(false)...)
-	}
-	if p.problem != "" {
-		if target := spaced(source, p.line); target != "" {
-			p.problem = "the link to \"" + problem.Display(target) + "\" contains a space, so mdBook does not read it as a link: " +
+	items = append(items, p.affix(false)...)
+	if p.problem.Message != "" {
+		if target := spaced(source, p.problem.Line); target != "" {
+			p.problem.Message = "the link to \"" + problem.Display(target) + "\" contains a space, so mdBook does not read it as a link: " +
 				"write \"<" + problem.Display(target) + ">\" or \"" + problem.Display(strings.ReplaceAll(target, " ", "%20")) + "\""
 		}
 
-		return Summary{Problem: problem.Problem{File: Name, Line: p.line, Message: p.problem}}
+		return Summary{Problem: p.problem}
 	}
 
 	result := Summary{Lost: p.lost}
@@ -80,17 +78,15 @@ func Parse(text string) Summary {
 }
 
 type summaryParser struct {
-	events []event
-	next   int
-	lost   []Chapter
-
-	problem string
-	line    int
+	events  []event
+	next    int
+	lost    []Chapter
+	problem problem.Problem
 }
 
 // more returns the next event. Callers go back with p.next--.
 func (p *summaryParser) more() (event, bool) {
-	if p.problem != "" || p.next >= len(p.events) {
+	if p.problem.Message != "" || p.next >= len(p.events) {
 		return event{}, false
 	}
 	p.next++
@@ -98,8 +94,8 @@ func (p *summaryParser) more() (event, bool) {
 	return p.events[p.next-1], true
 }
 
-func (p *summaryParser) fail(line int, problem string) {
-	p.line, p.problem = line, problem
+func (p *summaryParser) fail(line int, message string) {
+	p.problem = problem.Problem{File: Name, Line: line, Message: message}
 }
 
 func (e event) startsH1() bool { return e.starts(ast.KindHeading) && e.level == 1 }
