@@ -32,6 +32,23 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// must returns a value, and panics if there is an error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+
+	return value
+}
+
+// equal checks that two values are equal.
+func equal(t *testing.T, what string, want, got any, o ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, o...); diff != "" {
+		t.Errorf("%s: -want, +got:\n%s", what, diff)
+	}
+}
+
 // dist returns the folder that make test-packages has built.
 func dist(t *testing.T) string {
 	t.Helper()
@@ -45,12 +62,7 @@ func dist(t *testing.T) string {
 
 func open(t *testing.T, file string) v1.Image {
 	t.Helper()
-	img, err := tarball.ImageFromPath(filepath.Join(dist(t), file), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return img
+	return must(tarball.ImageFromPath(filepath.Join(dist(t), file), nil))
 }
 
 // A runtimeImage is what a container runtime needs to run the function.
@@ -84,10 +96,7 @@ var wantRuntime = runtimeImage{
 // and a package has labels for its layers.
 func describe(t *testing.T, img v1.Image) runtimeImage {
 	t.Helper()
-	c, err := img.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(img.ConfigFile())
 	got := runtimeImage{Platform: c.OS + "/" + c.Architecture, Config: *c.Config.DeepCopy()}
 	got.Config.WorkingDir = strings.TrimPrefix(got.Config.WorkingDir, "/")
 	got.Config.ArgsEscaped = false // BuildKit sets it, and only Windows reads it.
@@ -126,11 +135,7 @@ func files(t *testing.T, img v1.Image) map[string][]byte {
 	t.Helper()
 	got := map[string][]byte{}
 	walk(t, img, func(h *tar.Header, r io.Reader) {
-		content, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got[path.Clean(h.Name)] = content
+		got[path.Clean(h.Name)] = must(io.ReadAll(r))
 	})
 
 	return got
@@ -161,27 +166,23 @@ func objects(t *testing.T, packageYAML []byte) []string {
 // TestFunctionPackage checks that a function package has the runtime image and the
 // files of a package.
 func TestFunctionPackage(t *testing.T) {
-	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
-	for arch, machine := range machines {
+	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
 		t.Run(arch, func(t *testing.T) {
 			img := open(t, "function-markdownview-linux-"+arch+".xpkg")
 
 			want := wantRuntime
 			want.Platform = "linux/" + arch
-			if diff := cmp.Diff(want, describe(t, img), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("runtime: -want, +got:\n%s", diff)
-			}
+			equal(t, "runtime", want, describe(t, img), cmpopts.EquateEmpty())
 
 			content := files(t, img)
-			wantObjects := []string{
+			equal(t, "files", []string{examplesFile, "function-markdownview", "package.yaml"}, slices.Sorted(maps.Keys(content)))
+			equal(t, "objects of the package", []string{
 				"apiextensions.k8s.io/v1 CustomResourceDefinition inputs.markdownview.fn.crossplane.io",
 				"meta.pkg.crossplane.io/v1 Function function-markdownview",
-			}
-			if diff := cmp.Diff(wantObjects, objects(t, content["package.yaml"])); diff != "" {
-				t.Errorf("objects of the package: -want, +got:\n%s", diff)
-			}
-			testFiles(t, content, "function-markdownview", "package.yaml", examplesFile)
-			testExamples(t, content, "markdownview.fn.crossplane.io/v1alpha1 MarkdownView handbook", "apiextensions.crossplane.io/v1 Composition markdownview-platform")
+			}, objects(t, content["package.yaml"]))
+			equal(t, "examples", []string{
+				"apiextensions.crossplane.io/v1 Composition markdownview-platform", "markdownview.fn.crossplane.io/v1alpha1 MarkdownView handbook",
+			}, objects(t, content[examplesFile]))
 			testBinary(t, content["function-markdownview"], machine)
 		})
 	}
@@ -193,15 +194,10 @@ func TestDockerfile(t *testing.T) {
 	if file == "" {
 		t.Skip("IMAGE is not set: make test-packages sets it if docker or buildah works")
 	}
-	img, err := tarball.ImageFromPath(file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must(tarball.ImageFromPath(file, nil))
 	want := wantRuntime
 	want.Platform = "linux/" + runtime.GOARCH
-	if diff := cmp.Diff(want, describe(t, img), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("runtime: -want, +got:\n%s", diff)
-	}
+	equal(t, "runtime", want, describe(t, img), cmpopts.EquateEmpty())
 	// cmp.Diff of binaries would be too long to read.
 	ours := files(t, open(t, "linux-"+runtime.GOARCH+"/runtime.tar"))
 	if !maps.EqualFunc(ours, files(t, img), bytes.Equal) {
@@ -213,10 +209,7 @@ func TestDockerfile(t *testing.T) {
 // is stripped.
 func testBinary(t *testing.T, binary []byte, machine elf.Machine) {
 	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(binary))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(elf.NewFile(bytes.NewReader(binary)))
 	if f.Machine != machine {
 		t.Errorf("machine: want %s, got %s", machine, f.Machine)
 	}
@@ -232,36 +225,17 @@ func testBinary(t *testing.T, binary []byte, machine elf.Machine) {
 
 func TestConfigurationPackage(t *testing.T) {
 	content := files(t, open(t, "configuration-markdownview.xpkg"))
-	want := []string{
+	equal(t, "files", []string{examplesFile, "package.yaml"}, slices.Sorted(maps.Keys(content)))
+	equal(t, "objects of the package", []string{
 		"apiextensions.crossplane.io/v1 Composition markdownview",
 		"apiextensions.crossplane.io/v2 CompositeResourceDefinition markdownviews.markdownview.fn.crossplane.io",
 		"meta.pkg.crossplane.io/v1 Configuration configuration-markdownview",
-	}
-	if diff := cmp.Diff(want, objects(t, content["package.yaml"])); diff != "" {
-		t.Errorf("objects of the package: -want, +got:\n%s", diff)
-	}
-	testFiles(t, content, "package.yaml", examplesFile)
-	testExamples(t, content, "markdownview.fn.crossplane.io/v1alpha1 MarkdownView markdownview-sample")
+	}, objects(t, content["package.yaml"]))
+	equal(t, "examples", []string{"markdownview.fn.crossplane.io/v1alpha1 MarkdownView markdownview-sample"}, objects(t, content[examplesFile]))
 }
 
 // examplesFile is the file from which some registries show examples.
 const examplesFile = ".up/examples.yaml"
-
-func testFiles(t *testing.T, content map[string][]byte, want ...string) {
-	t.Helper()
-	slices.Sort(want)
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(content))); diff != "" {
-		t.Errorf("files: -want, +got:\n%s", diff)
-	}
-}
-
-func testExamples(t *testing.T, content map[string][]byte, want ...string) {
-	t.Helper()
-	slices.Sort(want)
-	if diff := cmp.Diff(want, objects(t, content[examplesFile])); diff != "" {
-		t.Errorf("examples: -want, +got:\n%s", diff)
-	}
-}
 
 // push runs make push, and returns the two packages that it prints last. It uses
 // another DIST, because the pushed configuration names the registry.
@@ -311,7 +285,7 @@ func TestPush(t *testing.T) {
 		repository + ":v0.1.0":                      function,
 		team + "/configuration-markdownview:v0.1.0": configuration,
 	} {
-		if inRegistry := ref[:len(ref)-len(":v0.1.0")] + "@" + head(t, ref).Digest.String(); inRegistry != printed {
+		if inRegistry := ref[:len(ref)-len(":v0.1.0")] + "@" + must(remote.Head(must(name.NewTag(ref)))).Digest.String(); inRegistry != printed {
 			t.Errorf("make push prints the package: want %q, got %q", inRegistry, printed)
 		}
 	}
@@ -321,98 +295,23 @@ func TestPush(t *testing.T) {
 		t.Errorf("digests of the same commit: -first, +second:\n%s", diff)
 	}
 
-	t.Run("configuration", func(t *testing.T) { testConfiguration(t, configuration, repository) })
+	configurationManifest := must(must(remote.Image(must(name.NewDigest(configuration)))).Manifest())
+	equal(t, "annotations of the configuration", wantAnnotations, annotations(t, configurationManifest.Annotations))
 
-	tag, err := name.NewTag(repository + ":v0.1.0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	index, err := remote.Index(tag)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := index.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(wantAnnotations, annotations(t, manifest.Annotations)); diff != "" {
-		t.Errorf("annotations of the index: -want, +got:\n%s", diff)
-	}
+	tag := must(name.NewTag(repository + ":v0.1.0"))
+	index := must(remote.Index(tag))
+	manifest := must(index.IndexManifest())
+	equal(t, "annotations of the index", wantAnnotations, annotations(t, manifest.Annotations))
 	platforms := []string{}
 	for _, m := range manifest.Manifests {
 		platforms = append(platforms, m.Platform.String())
 		t.Run(m.Platform.Architecture, func(t *testing.T) {
-			img, err := index.Image(m.Digest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			img := must(index.Image(m.Digest))
 			testPushed(t, img, tag.Context().Digest(m.Digest.String()))
 		})
 	}
 	slices.Sort(platforms)
-	if diff := cmp.Diff([]string{"linux/amd64", "linux/arm64"}, platforms); diff != "" {
-		t.Errorf("platforms: -want, +got:\n%s", diff)
-	}
-}
-
-func head(t *testing.T, ref string) *v1.Descriptor {
-	t.Helper()
-	tag, err := name.NewTag(ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := remote.Head(tag)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return d
-}
-
-// testConfiguration checks that a configuration depends on the function in the same
-// registry, and that its Composition uses the name that Crossplane gives the function.
-func testConfiguration(t *testing.T, configuration, function string) {
-	t.Helper()
-	ref, err := name.NewDigest(configuration)
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := remote.Image(ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := img.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(wantAnnotations, annotations(t, manifest.Annotations)); diff != "" {
-		t.Errorf("annotations: -want, +got:\n%s", diff)
-	}
-
-	type object struct {
-		Kind string
-		Spec struct {
-			DependsOn []map[string]string
-			Pipeline  []struct{ FunctionRef struct{ Name string } }
-		}
-	}
-	for document := range strings.SplitSeq(string(files(t, img)["package.yaml"]), "\n---\n") {
-		o := object{}
-		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
-			t.Fatal(err)
-		}
-		switch o.Kind {
-		case "Configuration":
-			want := []map[string]string{{"apiVersion": "pkg.crossplane.io/v1", "kind": "Function", "package": function, "version": "v0.1.0"}}
-			if diff := cmp.Diff(want, o.Spec.DependsOn); diff != "" {
-				t.Errorf("dependsOn: -want, +got:\n%s", diff)
-			}
-		case "Composition":
-			if diff := cmp.Diff("team-function-markdownview", o.Spec.Pipeline[0].FunctionRef.Name); diff != "" {
-				t.Errorf("functionRef: -want, +got:\n%s", diff)
-			}
-		}
-	}
+	equal(t, "platforms", []string{"linux/amd64", "linux/arm64"}, platforms)
 }
 
 // testPushed checks a pushed image.
@@ -421,67 +320,35 @@ func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
 
 	// Crossplane reads only the layer with the annotation "base", so it need not pull
 	// the binary.
-	manifest, err := img.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest := must(img.Manifest())
 	layers := []string{}
 	for _, l := range manifest.Layers {
 		layers = append(layers, l.Annotations["io.crossplane.xpkg"])
 	}
-	if diff := cmp.Diff(wantAnnotations, annotations(t, manifest.Annotations)); diff != "" {
-		t.Errorf("annotations: -want, +got:\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"", "base", "upbound"}, layers); diff != "" {
-		t.Errorf("io.crossplane.xpkg of the layers: -want, +got:\n%s", diff)
-	}
+	equal(t, "annotations", wantAnnotations, annotations(t, manifest.Annotations))
+	equal(t, "io.crossplane.xpkg of the layers", []string{"", "base", "upbound"}, layers)
 	testSBOM(t, readSBOM(t, ref), files(t, img)["function-markdownview"])
 }
 
 // readSBOM returns the SBOM of an image, which is the only artifact that refers to it.
 func readSBOM(t *testing.T, image name.Digest) []byte {
 	t.Helper()
-	referrers, err := remote.Referrers(image)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := referrers.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	referrers := must(remote.Referrers(image))
+	manifest := must(referrers.IndexManifest())
 	if len(manifest.Manifests) != 1 {
 		t.Fatalf("artifacts that refer to %s: want 1, got %d", image, len(manifest.Manifests))
 	}
-	artifact, err := remote.Image(image.Context().Digest(manifest.Manifests[0].Digest.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	artifact := must(remote.Image(image.Context().Digest(manifest.Manifests[0].Digest.String())))
 	// The registry of the test does not return the artifact type.
-	described, err := artifact.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff("application/vnd.cyclonedx+json", described.ArtifactType); diff != "" {
-		t.Errorf("artifact type: -want, +got:\n%s", diff)
-	}
-	layers, err := artifact.Layers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	described := must(artifact.Manifest())
+	equal(t, "artifact type", "application/vnd.cyclonedx+json", described.ArtifactType)
+	layers := must(artifact.Layers())
 	if len(layers) != 1 {
 		t.Fatalf("files of the SBOM of %s: want 1, got %d", image, len(layers))
 	}
-	r, err := layers[0].Compressed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(layers[0].Compressed())
 	defer r.Close() //nolint:errcheck // Only read.
-	document, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return document
+	return must(io.ReadAll(r))
 }
 
 // testSBOM checks that the SBOM lists each module of the binary, with its version.
@@ -496,17 +363,10 @@ func testSBOM(t *testing.T, document, binary []byte) {
 	if err := json.Unmarshal(document, &bom); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff("CycloneDX", bom.BOMFormat); diff != "" {
-		t.Errorf("format: -want, +got:\n%s", diff)
-	}
-	if diff := cmp.Diff(component{"github.com/crossplane-contrib/function-markdownview", "v0.1.0"}, bom.Metadata.Component); diff != "" {
-		t.Errorf("subject: -want, +got:\n%s", diff)
-	}
+	equal(t, "format", "CycloneDX", bom.BOMFormat)
+	equal(t, "subject", component{"github.com/crossplane-contrib/function-markdownview", "v0.1.0"}, bom.Metadata.Component)
 
-	info, err := buildinfo.Read(bytes.NewReader(binary))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must(buildinfo.Read(bytes.NewReader(binary)))
 	want := []component{{"std", info.GoVersion}}
 	for _, m := range info.Deps {
 		want = append(want, component{m.Path, m.Version})
@@ -514,7 +374,5 @@ func testSBOM(t *testing.T, document, binary []byte) {
 	byName := func(a, b component) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortFunc(want, byName)
 	slices.SortFunc(bom.Components, byName)
-	if diff := cmp.Diff(want, bom.Components); diff != "" {
-		t.Errorf("components: -want, +got:\n%s", diff)
-	}
+	equal(t, "components", want, bom.Components)
 }

@@ -98,26 +98,10 @@ func TestMaxRecvMessageSize(t *testing.T) {
 		size   int
 		want   string
 	}{
-		"Default": {
-			reason: "A request can have up to 16 MiB.",
-			size:   16 << 20,
-		},
-		"DefaultExceeded": {
-			reason: "The function rejects a request that is one byte larger.",
-			size:   16<<20 + 1,
-			want:   "(16777217 vs. 16777216)",
-		},
-		"Environment": {
-			reason: "The environment sets the limit, for tools that cannot pass flags.",
-			env:    []string{"FUNCTION_MARKDOWNVIEW_MAX_RECV_MESSAGE_SIZE=2"},
-			size:   3 << 20,
-			want:   "(3145728 vs. 2097152)",
-		},
-		"Flag": {
-			reason: "The flag raises the limit.",
-			args:   []string{"--max-recv-message-size=32"},
-			size:   20 << 20,
-		},
+		"Default":     {reason: "A request can have up to 16 MiB.", size: 16 << 20},
+		"Exceeded":    {reason: "The function rejects a request that is one byte larger.", size: 16<<20 + 1, want: "(16777217 vs. 16777216)"},
+		"Environment": {reason: "The environment sets the limit, for tools that cannot pass flags.", env: []string{"FUNCTION_MARKDOWNVIEW_MAX_RECV_MESSAGE_SIZE=2"}, size: 3 << 20, want: "(3145728 vs. 2097152)"},
+		"Flag":        {reason: "The flag raises the limit.", args: []string{"--max-recv-message-size=32"}, size: 20 << 20},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -133,38 +117,18 @@ func TestMaxRecvMessageSize(t *testing.T) {
 
 func TestStartFails(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct {
-		reason string
-		args   []string
-		want   string
-	}{
-		"NoCredentials": {
-			reason: "Plain text requires --insecure.",
-			args:   []string{"--address=localhost:0"},
-			want:   "cannot serve mTLS: set --tls-certs-dir, or --insecure for development",
-		},
-		"NegativeTTL": {
-			reason: "A TTL must not be negative.",
-			args:   []string{"--ttl=-1m", "--insecure", "--address=localhost:0", "--metrics-address="},
-			want:   "cannot serve: --ttl must not be negative: -1m0s",
-		},
-		"UnknownFlag": {
-			reason: "A typo is an error.",
-			args:   []string{"--max-recv-messages-size=3"},
-			want:   "unknown flag --max-recv-messages-size",
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, binary, tc.args...)
-			out, err := cmd.CombinedOutput()
-			if err == nil || cmd.ProcessState.ExitCode() < 1 || !strings.Contains(string(out), tc.want) {
-				t.Errorf("%s\nfunction-markdownview %v: want an exit code above 0 and %q, got %v and:\n%s", tc.reason, tc.args, tc.want, err, out)
-			}
-		})
+	for want, args := range map[string][]string{
+		"cannot serve mTLS: set --tls-certs-dir, or --insecure for development": {"--address=localhost:0"},
+		"cannot serve: --ttl must not be negative: -1m0s":                       {"--ttl=-1m", "--insecure", "--address=localhost:0", "--metrics-address="},
+		"unknown flag --max-recv-messages-size":                                 {"--max-recv-messages-size=3"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, binary, args...)
+		out, err := cmd.CombinedOutput()
+		if err == nil || cmd.ProcessState.ExitCode() < 1 || !strings.Contains(string(out), want) {
+			t.Errorf("function-markdownview %v: want an exit code above 0 and %q, got %v and:\n%s", args, want, err, out)
+		}
 	}
 }
 
@@ -186,18 +150,8 @@ func TestMemory(t *testing.T) {
 		calls   int64
 		req     *fnv1.RunFunctionRequest
 	}{
-		"ManyCallers": {
-			reason:  "As many callers as Crossplane has by default, with text of 900 KiB.",
-			callers: callers,
-			calls:   150,
-			req:     settled(newRequest("memory", 900<<10)),
-		},
-		"LargestRequests": {
-			reason:  "Requests of the largest size, filled by other functions of the pipeline.",
-			callers: 16,
-			calls:   40,
-			req:     sized(t, 16<<20),
-		},
+		"ManyCallers":     {reason: "As many callers as Crossplane has by default, with text of 900 KiB.", callers: callers, calls: 150, req: settled(newRequest("memory", 900<<10))},
+		"LargestRequests": {reason: "Requests of the largest size, filled by other functions of the pipeline.", callers: 16, calls: 40, req: sized(t, 16<<20)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -2,63 +2,120 @@ package server
 
 import (
 	"bytes"
+	"crypto/tls"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
-func TestCertificatesKeepLastGood(t *testing.T) {
+func TestMutualTLS(t *testing.T) {
+	r := serve(t, echo, times{})
+	foreign := newCA(t)
+	changed := func(change func(*tls.Config)) credentials.TransportCredentials {
+		c := r.client(t)
+		change(c)
+
+		return credentials.NewTLS(c)
+	}
 	cases := map[string]struct {
-		reason string
-		spoil  func(t *testing.T, dir string)
+		reason   string
+		creds    credentials.TransportCredentials
+		rejected bool
 	}{
-		"KeyNotYetWritten": {
-			reason: "A new certificate with the old key is a half-written pair.",
-			spoil: func(t *testing.T, dir string) {
-				cert, _ := newCA(t).issue(t, "server", time.Now().Add(time.Hour))
-				write(t, filepath.Join(dir, "tls.crt"), cert)
-			},
-		},
-		"CertificateCutOff": {
-			reason: "A certificate without its end is still being written.",
-			spoil:  func(t *testing.T, dir string) { cutOff(t, filepath.Join(dir, "tls.crt")) },
-		},
-		"ChainCutOff": {
-			reason: "A certificate whose intermediate is cut off would be rejected by clients.",
-			spoil: func(t *testing.T, dir string) {
-				path := filepath.Join(dir, "tls.crt")
-				write(t, path, append(read(t, path), newCA(t).PEM[:100]...))
-			},
-		},
-		"KeyEmpty": {
-			reason: "A file is empty between its creation and the first write.",
-			spoil:  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "tls.key"), nil) },
-		},
-		"KeyMissing": {
-			reason: "A file is missing while another one replaces it.",
-			spoil:  func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "tls.key")) },
-		},
-		"CAEmpty": {
-			reason: "An empty CA would reject every client.",
-			spoil:  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "ca.crt"), nil) },
-		},
-		"SecondCACutOff": {
-			reason: "A bundle whose second CA is cut off would reject the clients of that CA.",
-			spoil: func(t *testing.T, dir string) {
-				path := filepath.Join(dir, "ca.crt")
-				write(t, path, append(read(t, path), newCA(t).PEM[:100]...))
-			},
-		},
-		"CANotACertificate": {
-			reason: "A CA that cannot be parsed would reject every client.",
-			spoil: func(t *testing.T, dir string) {
-				write(t, filepath.Join(dir, "ca.crt"), []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))
-			},
-		},
+		"Crossplane": {reason: "The server accepts a client whose certificate the CA signed.", creds: r.creds(t)},
+		"TLS13":      {reason: "The server speaks TLS 1.3.", creds: changed(func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 })},
+		"TLS12":      {reason: "The server speaks TLS 1.2.", creds: changed(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 })},
+		"TLS11":      {reason: "The server speaks no older version of TLS.", creds: changed(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }), rejected: true},
+		"PlainText":  {reason: "The server rejects plain text.", creds: insecure.NewCredentials(), rejected: true},
+		"None":       {reason: "The server rejects a client without a certificate.", creds: changed(func(c *tls.Config) { c.Certificates = nil }), rejected: true},
+		"Foreign":    {reason: "The server rejects a certificate that another CA signed.", creds: credentials.NewTLS(foreign.client(t, r.ca, time.Now().Add(time.Hour))), rejected: true},
+		"Expired":    {reason: "The server rejects a certificate that has expired.", creds: credentials.NewTLS(r.ca.client(t, r.ca, time.Now().Add(-time.Hour))), rejected: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := tryCall(t, r.address, tc.creds)
+			if tc.rejected != (err != nil) {
+				t.Errorf("%s\nRunFunction(...): want rejected %t, got error %v", tc.reason, tc.rejected, err)
+			}
+		})
+	}
+}
+
+// TestNoSessionIsResumed checks that the server resumes no session: otherwise it would
+// accept a client with a certificate of an earlier CA.
+func TestNoSessionIsResumed(t *testing.T) {
+	r := serve(t, echo, times{})
+	client := r.client(t)
+	client.NextProtos = []string{"h2"}
+	client.ClientSessionCache = tls.NewLRUClientSessionCache(1)
+	for range 2 {
+		conn, err := tls.Dial("tcp", r.address, client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if conn.ConnectionState().DidResume {
+			t.Error("a connection resumed the session of the one before")
+		}
+		_ = conn.Close()
+	}
+}
+
+// TestRotation replaces the certificates and the CA during calls, as the kubelet does.
+func TestRotation(t *testing.T) {
+	dir := t.TempDir()
+	before, after := newCA(t), newCA(t)
+	before.writeSecret(t, dir, "before")
+	r := serveFrom(t, dir, echo, times{})
+	clientBefore := credentials.NewTLS(before.client(t, before, time.Now().Add(time.Hour)))
+	clientAfter := credentials.NewTLS(after.client(t, after, time.Now().Add(time.Hour)))
+
+	l := startLoad(t, dial(t, r.address, clientBefore), 4, newRequest("rotation", 1000))
+	l.more(t, 20)
+	if err := tryCall(t, r.address, clientAfter); err == nil {
+		t.Fatal("the server accepted a client of the new CA before the rotation")
+	}
+
+	after.writeSecret(t, dir, "after")
+	if err := tryCall(t, r.address, clientAfter); err != nil {
+		t.Errorf("call of a client of the new CA after the rotation: %v", err)
+	}
+	if err := tryCall(t, r.address, clientBefore); err == nil {
+		t.Error("the server accepted a new client of the old CA after the rotation")
+	}
+
+	write(t, filepath.Join(dir, "after", "tls.key"), nil)
+	if err := tryCall(t, r.address, clientAfter); err != nil {
+		t.Errorf("call of a client while files are incomplete: %v", err)
+	}
+	r.log.await(t, "Cannot load rotated TLS certificates, keeping the last good ones")
+	l.more(t, 20)
+	l.end(t)
+}
+
+// TestCertificatesKeepLastGood checks that files that are being written are not loaded.
+func TestCertificatesKeepLastGood(t *testing.T) {
+	part := newCA(t).certPEM()[:100]
+	cases := map[string]struct {
+		reason, file string
+		// spoil returns the new content of the file, or nil to remove it.
+		spoil func(content []byte) []byte
+	}{
+		"KeyNotYetWritten":  {reason: "A new certificate with the old key is a half-written pair.", file: "tls.crt", spoil: func([]byte) []byte { return newCA(t).certPEM() }},
+		"CertificateCutOff": {reason: "A certificate without its end is still being written.", file: "tls.crt", spoil: func(b []byte) []byte { return b[:len(b)/2] }},
+		"ChainCutOff":       {reason: "A certificate whose intermediate is cut off would be rejected by clients.", file: "tls.crt", spoil: func(b []byte) []byte { return append(b, part...) }},
+		"KeyEmpty":          {reason: "A file is empty between its creation and the first write.", file: "tls.key", spoil: func([]byte) []byte { return []byte{} }},
+		"KeyMissing":        {reason: "A file is missing while another one replaces it.", file: "tls.key", spoil: func([]byte) []byte { return nil }},
+		"CAEmpty":           {reason: "An empty CA would reject every client.", file: "ca.crt", spoil: func([]byte) []byte { return []byte{} }},
+		"SecondCACutOff":    {reason: "A bundle whose second CA is cut off would reject the clients of that CA.", file: "ca.crt", spoil: func(b []byte) []byte { return append(b, part...) }},
+		"CANotACertificate": {reason: "A CA that cannot be parsed would reject every client.", file: "ca.crt", spoil: func([]byte) []byte { return []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -69,115 +126,52 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			good := c.latest()
-
-			tc.spoil(t, dir)
-			for range 3 {
-				if c.latest() != good {
-					t.Fatalf("%s\nlatest(): did not keep the last good certificates", tc.reason)
+			spoil := func() {
+				path := filepath.Join(dir, tc.file)
+				content, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if content = tc.spoil(content); content != nil {
+					write(t, path, content)
+				} else if err := os.Remove(path); err != nil {
+					t.Fatal(err)
 				}
 			}
-			if diff := cmp.Diff(1, strings.Count(log.String(), "keeping the last good ones")); diff != "" {
-				t.Errorf("%s\nmessages of a failed rotation: -want, +got:\n%s\n%s", tc.reason, diff, log)
+			good := c.latest()
+			if c.latest() != good || log.Len() > 0 {
+				t.Errorf("%s\nlatest(): parsed the same files again:\n%s", tc.reason, log)
 			}
 
-			newCA(t).writeServer(t, dir)
-			fixed := c.latest()
-			if fixed == good {
-				t.Errorf("%s\nlatest(): did not load the certificates when the rotation was complete:\n%s", tc.reason, log)
-			}
-
-			tc.spoil(t, dir)
-			c.latest()
-			if diff := cmp.Diff(2, strings.Count(log.String(), "keeping the last good ones")); diff != "" {
-				t.Errorf("%s\nmessages after a second failed rotation: -want, +got:\n%s\n%s", tc.reason, diff, log)
+			for failures := range 2 {
+				spoil()
+				for range 3 {
+					if c.latest() != good {
+						t.Fatalf("%s\nlatest(): did not keep the last good certificates", tc.reason)
+					}
+				}
+				if got := strings.Count(log.String(), "keeping the last good ones"); got != failures+1 {
+					t.Errorf("%s\nmessages of %d failed rotations: got %d\n%s", tc.reason, failures+1, got, log)
+				}
+				newCA(t).writeServer(t, dir)
+				fixed := c.latest()
+				if fixed == good {
+					t.Errorf("%s\nlatest(): did not load the certificates when the rotation was complete:\n%s", tc.reason, log)
+				}
+				good = fixed
 			}
 		})
 	}
 }
 
-func TestCertificatesUnchanged(t *testing.T) {
-	dir := t.TempDir()
-	newCA(t).writeServer(t, dir)
-	log := &bytes.Buffer{}
-	c, err := loadCertificates(dir, NewLogger(log, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first := c.latest(); c.latest() != first {
-		t.Error("latest(): parsed the same files again")
-	}
-	if diff := cmp.Diff("", log.String()); diff != "" {
-		t.Errorf("log while nothing changes: -want, +got:\n%s", diff)
-	}
-}
-
-// TestCertificatesSwappedLikeASecret replaces the certificates as Kubernetes updates
-// the volume of a Secret: the files are symlinks through ..data, which changes to
-// another folder.
-func TestCertificatesSwappedLikeASecret(t *testing.T) {
-	dir := t.TempDir()
-	newCA(t).writeSecret(t, dir, "v1")
-	c, err := loadCertificates(dir, NewLogger(&bytes.Buffer{}, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := c.latest()
-
-	newCA(t).writeSecret(t, dir, "v2")
-	after := c.latest()
-	if after == before {
-		t.Error("latest(): did not follow the symlink to the new folder")
-	}
-	if diff := cmp.Diff(read(t, filepath.Join(dir, "tls.crt")), after.files[0]); diff != "" {
-		t.Errorf("latest(): -want, +got:\n%s", diff)
-	}
-}
-
-func TestLoadCertificatesFails(t *testing.T) {
-	dir := t.TempDir()
-	newCA(t).writeServer(t, dir)
-	remove(t, filepath.Join(dir, "ca.crt"))
-
-	_, err := loadCertificates(dir, NewLogger(&bytes.Buffer{}, false))
-	want := "cannot load TLS certificates: open " + filepath.Join(dir, "ca.crt") + ": no such file or directory"
-	if err == nil || err.Error() != want {
-		t.Errorf("loadCertificates(...) without a CA: want error %q, got %v", want, err)
-	}
-}
-
 func TestFirstExpiry(t *testing.T) {
+	at := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
 	ca := newCA(t)
-	late, _ := ca.issue(t, "late", time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
-	early, _ := ca.issue(t, "early", time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC))
-	certs, err := parseCertificates(append(late, early...))
+	certs, err := parseCertificates(append(ca.issue(t, "late", at(2100)).certPEM(), ca.issue(t, "early", at(2099)).certPEM()...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), firstExpiry(certs)); diff != "" {
-		t.Errorf("firstExpiry(...): -want, +got:\n%s", diff)
-	}
-}
-
-func cutOff(t *testing.T, path string) {
-	t.Helper()
-	b := read(t, path)
-	write(t, path, b[:len(b)/2])
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return b
-}
-
-func remove(t *testing.T, path string) {
-	t.Helper()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
+	if got := firstExpiry(certs); !got.Equal(at(2099)) {
+		t.Errorf("firstExpiry(...): want %v, got %v", at(2099), got)
 	}
 }

@@ -20,7 +20,6 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/crossplane-contrib/function-markdownview/fn"
@@ -42,7 +41,7 @@ type testServer struct {
 	address string
 	metrics string
 	log     *syncBuffer
-	ca      *authority // Nil without mTLS.
+	ca      *identity // Nil without mTLS.
 	stop    context.CancelFunc
 	done    <-chan error
 }
@@ -222,15 +221,11 @@ type load struct {
 
 func startLoad(t *testing.T, conn *grpc.ClientConn, callers int, req *fnv1.RunFunctionRequest) *load {
 	t.Helper()
-	b, err := proto.Marshal(req)
-	if err != nil {
-		t.Fatal(err)
-	}
 	l := &load{failed: make(chan error, callers)}
 	for range callers {
 		l.callers.Go(func() {
 			for !l.stop.Load() {
-				if err := callEncoded(conn, b, req.GetMeta().GetTag()); err != nil {
+				if _, err := call(conn, req); err != nil {
 					l.failed <- err
 					return
 				}
@@ -241,30 +236,6 @@ func startLoad(t *testing.T, conn *grpc.ClientConn, callers int, req *fnv1.RunFu
 
 	return l
 }
-
-// callEncoded sends an encoded request and does not decode the response, which leaves
-// more CPU for the server.
-func callEncoded(conn *grpc.ClientConn, req []byte, tag string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	var rsp []byte
-	if err := conn.Invoke(ctx, fnv1.FunctionRunnerService_RunFunction_FullMethodName, &req, &rsp, grpc.ForceCodec(encoded{})); err != nil {
-		return err
-	}
-	// The response begins with the tag.
-	if !bytes.Contains(rsp[:min(len(rsp), 100)], []byte(tag)) {
-		return fmt.Errorf("response of %d bytes is not for %q", len(rsp), tag)
-	}
-
-	return nil
-}
-
-// encoded is a codec for encoded messages.
-type encoded struct{}
-
-func (encoded) Name() string                       { return "proto" }
-func (encoded) Marshal(v any) ([]byte, error)      { return *v.(*[]byte), nil }
-func (encoded) Unmarshal(data []byte, v any) error { *v.(*[]byte) = bytes.Clone(data); return nil }
 
 // more waits for more responses.
 func (l *load) more(t *testing.T, calls int64) {

@@ -3,29 +3,94 @@ package server
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/health"
+
+	"github.com/crossplane-contrib/function-markdownview/fn"
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
 )
 
 // TestMetricsAreDocumented checks that docs/metrics.md has a row for each metric of a
 // server with mTLS, and for no other, except for the metrics of the Go runtime and the
 // process.
 func TestMetricsAreDocumented(t *testing.T) {
-	r := serve(t, echo, times{})
-	doc, err := os.ReadFile("../docs/metrics.md")
+	dir := t.TempDir()
+	newCA(t).writeServer(t, dir)
+	c, err := loadCertificates(dir, NewLogger(io.Discard, false))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text := r.get(t, "/metrics")
-	if diff := cmp.Diff(documented(string(doc)), exposed(text)); diff != "" {
+	m := newMetrics()
+	m.watch(c)
+	newGRPC(echo, m, health.NewServer(), 1, 1)
+	families, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range families {
+		if strings.HasPrefix(f.GetName(), "go_") || strings.HasPrefix(f.GetName(), "process_") {
+			continue
+		}
+		var labels []string
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			labels = append(labels, "`"+l.GetName()+"`")
+		}
+		got = append(got, strings.Join(strings.Fields(fmt.Sprintf("| `%s` | %s | %s | %s |", f.GetName(), strings.ToLower(f.GetType().String()), strings.Join(labels, ", "), f.GetHelp())), " "))
+	}
+
+	page, err := os.ReadFile("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for line := range strings.Lines(string(page)) {
+		if strings.Count(line, "|") == 5 && strings.HasPrefix(line, "| `") {
+			want = append(want, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics: -docs/metrics.md, +/metrics:\n%s", diff)
+	}
+}
+
+func TestResultsAreCounted(t *testing.T) {
+	r := serve(t, func([]byte) (fn.Response, error) {
+		return fn.Response{Results: []fn.Result{{Severity: "fatal", Reason: report.ReasonPanic}, {Severity: "normal", Reason: report.ReasonAvailable}}}, nil
+	}, times{})
+	sample := func(result fn.Result) string {
+		return fmt.Sprintf("function_markdownview_results_total{reason=%q,severity=%q}", result.Reason, result.Severity)
+	}
+	for _, result := range fn.Results() {
+		if got := r.metric(t, sample(result)); got != 0 {
+			t.Errorf("%s before the first call: want 0, got %v", sample(result), got)
+		}
+	}
+	for range 2 {
+		if _, err := call(dial(t, r.address, r.creds(t)), &fnv1.RunFunctionRequest{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]float64{
+		"function_markdownview_panics_total":                                  2,
+		sample(fn.Result{Severity: "fatal", Reason: report.ReasonPanic}):      2,
+		sample(fn.Result{Severity: "normal", Reason: report.ReasonAvailable}): 2,
+	} {
+		if got := r.metric(t, name); got != want {
+			t.Errorf("%s after two calls: want %v, got %v", name, want, got)
+		}
 	}
 }
 
@@ -92,64 +157,4 @@ func livez(conn net.Conn, timeout time.Duration) error {
 	_, err = io.Copy(io.Discard, rsp.Body)
 
 	return err
-}
-
-// A metric is a row of the table.
-type metric struct{ Type, Labels, Meaning string }
-
-// documented reads the rows of the table whose first cell names a metric.
-func documented(doc string) map[string]metric {
-	rows := map[string]metric{}
-	for _, line := range strings.Split(doc, "\n") {
-		cells := strings.Split(line, "|")
-		if len(cells) != 6 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "`") {
-			continue
-		}
-		name := strings.Trim(cells[1], " `")
-		rows[name] = metric{Type: strings.TrimSpace(cells[2]), Labels: strings.ReplaceAll(strings.TrimSpace(cells[3]), "`", ""), Meaning: strings.TrimSpace(cells[4])}
-	}
-
-	return rows
-}
-
-// exposed reads the name, type, labels and help of each metric from the text format of
-// Prometheus.
-func exposed(text string) map[string]metric {
-	rows := map[string]metric{}
-	for _, line := range strings.Split(text, "\n") {
-		word := strings.SplitN(line, " ", 4)
-		switch {
-		case strings.HasPrefix(line, "# HELP "):
-			rows[word[2]] = metric{Meaning: word[3]}
-		case strings.HasPrefix(line, "# TYPE "):
-			m := rows[word[2]]
-			m.Type = word[3]
-			rows[word[2]] = m
-		default:
-			name, rest, _ := strings.Cut(line, "{")
-			if m, ok := rows[name]; ok {
-				m.Labels = labels(rest)
-				rows[name] = m
-			}
-		}
-	}
-	for name := range rows {
-		if strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_") {
-			delete(rows, name)
-		}
-	}
-
-	return rows
-}
-
-// labels returns the names of the labels of a sample. No value of a label has a comma.
-func labels(sample string) string {
-	var names []string
-	for _, pair := range strings.Split(sample, ",") {
-		if name, _, ok := strings.Cut(pair, "="); ok {
-			names = append(names, name)
-		}
-	}
-
-	return strings.Join(names, ", ")
 }

@@ -8,32 +8,46 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"math/big"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 )
 
-// An authority is a CA that signs certificates, like the one that Crossplane creates
-// when it is installed.
-type authority struct {
+// An identity is a certificate and its key. That of a CA signs others, like the one that
+// Crossplane creates when it is installed.
+type identity struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
-
-	// PEM is the certificate in PEM format.
-	PEM []byte
 }
 
 // newCA creates a CA.
-func newCA(t *testing.T) *authority {
+func newCA(t *testing.T) *identity {
 	t.Helper()
-	template := newTemplate(t, "ca", time.Now().Add(time.Hour))
-	template.IsCA = true
-	template.BasicConstraintsValid = true
-	template.KeyUsage = x509.KeyUsageCertSign
-	key := newKey(t)
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+
+	return (*identity)(nil).issue(t, "ca", time.Now().Add(time.Hour))
+}
+
+// issue signs a certificate for a server at localhost or for a client, with a common
+// name. Without a CA, the certificate is one of a CA.
+func (ca *identity) issue(t *testing.T, name string, expiry time.Time) *identity {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		Subject:     pkix.Name{CommonName: name},
+		DNSNames:    []string{"localhost"},
+		NotBefore:   time.Now().Add(-2 * time.Hour),
+		NotAfter:    expiry,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	if ca == nil {
+		template.IsCA, template.BasicConstraintsValid, template.KeyUsage = true, true, x509.KeyUsageCertSign
+		ca = &identity{template, key}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, ca.cert, key.Public(), ca.key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,68 +56,52 @@ func newCA(t *testing.T) *authority {
 		t.Fatal(err)
 	}
 
-	return &authority{cert: cert, key: key, PEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
+	return &identity{cert, key}
 }
 
-// issue signs a certificate for a server at localhost or for a client, with a common
-// name. It returns the certificate and its key as PEM.
-func (ca *authority) issue(t *testing.T, name string, expiry time.Time) (cert, key []byte) {
-	t.Helper()
-	template := newTemplate(t, name, expiry)
-	template.DNSNames = []string{"localhost"}
-	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
-	k := newKey(t)
-	der, err := x509.CreateCertificate(rand.Reader, template, ca.cert, k.Public(), ca.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(k)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
+// certPEM returns the certificate as PEM.
+func (i *identity) certPEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.cert.Raw})
 }
 
 // writeServer writes the tls.crt, tls.key and ca.crt of a new server certificate.
-func (ca *authority) writeServer(t *testing.T, dir string) {
+func (ca *identity) writeServer(t *testing.T, dir string) {
 	t.Helper()
-	cert, key := ca.issue(t, "server", time.Now().Add(time.Hour))
-	for name, content := range map[string][]byte{"tls.crt": cert, "tls.key": key, "ca.crt": ca.PEM} {
-		write(t, filepath.Join(dir, name), content)
+	server := ca.issue(t, "server", time.Now().Add(time.Hour))
+	key, err := x509.MarshalPKCS8PrivateKey(server.key)
+	if err != nil {
+		t.Fatal(err)
 	}
+	write(t, filepath.Join(dir, "tls.crt"), server.certPEM())
+	write(t, filepath.Join(dir, "tls.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
+	write(t, filepath.Join(dir, "ca.crt"), ca.certPEM())
 }
 
 // writeSecret writes a new server certificate as the kubelet writes the volume of a
 // Secret: into a folder for the version, to which the symlink ..data is then changed in
 // one step. The files themselves are symlinks through ..data.
-func (ca *authority) writeSecret(t *testing.T, dir, version string) {
+func (ca *identity) writeSecret(t *testing.T, dir, version string) {
 	t.Helper()
 	if err := os.Mkdir(filepath.Join(dir, version), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	ca.writeServer(t, filepath.Join(dir, version))
-	symlink(t, version, filepath.Join(dir, "..data_tmp"))
+	links := map[string]string{"..data_tmp": version, "tls.crt": "..data/tls.crt", "tls.key": "..data/tls.key", "ca.crt": "..data/ca.crt"}
+	for name, target := range links {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil && !os.IsExist(err) {
+			t.Fatal(err)
+		}
+	}
 	if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
 		t.Fatal(err)
-	}
-	for _, name := range []string{"tls.crt", "tls.key", "ca.crt"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); os.IsNotExist(err) {
-			symlink(t, filepath.Join("..data", name), filepath.Join(dir, name))
-		}
 	}
 }
 
 // client returns the TLS configuration of a client with a new certificate, for a server
 // whose certificate the CA server signed.
-func (ca *authority) client(t *testing.T, server *authority, expiry time.Time) *tls.Config {
+func (ca *identity) client(t *testing.T, server *identity, expiry time.Time) *tls.Config {
 	t.Helper()
-	cert, key := ca.issue(t, "client", expiry)
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := ca.issue(t, "client", expiry)
 	pool := x509.NewCertPool()
 	pool.AddCert(server.cert)
 
@@ -111,7 +109,7 @@ func (ca *authority) client(t *testing.T, server *authority, expiry time.Time) *
 		MinVersion:   tls.VersionTLS12,
 		ServerName:   "localhost",
 		RootCAs:      pool,
-		Certificates: []tls.Certificate{pair},
+		Certificates: []tls.Certificate{{Certificate: [][]byte{client.cert.Raw}, PrivateKey: client.key}},
 	}
 }
 
@@ -121,36 +119,4 @@ func write(t *testing.T, path string, content []byte) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func symlink(t *testing.T, target, path string) {
-	t.Helper()
-	if err := os.Symlink(target, path); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func newTemplate(t *testing.T, name string, expiry time.Time) *x509.Certificate {
-	t.Helper()
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return &x509.Certificate{
-		SerialNumber: serial,
-		Subject:      pkix.Name{CommonName: name},
-		NotBefore:    time.Now().Add(-2 * time.Hour),
-		NotAfter:     expiry,
-	}
-}
-
-func newKey(t *testing.T) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return key
 }

@@ -9,15 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -57,23 +53,7 @@ const (
 	// window is how many bytes gRPC reads of a request that waits for a slot: the
 	// minimum of gRPC.
 	window = 64 << 10
-
-	// maxConnections is the maximum number of connections to the metrics port, which
-	// requires no certificate. The kubelet and Prometheus use a few.
-	maxConnections = 256
 )
-
-// requestSlots returns how many requests the server reads and handles at a time, for a
-// memory limit in bytes and a request size in MiB. Crossplane sends up to 100 at a time
-// by default.
-//
-// A request takes three times its size: in the frames of HTTP/2, as one slice, and as
-// slices of earlier requests that the garbage collector has not freed yet. More than
-// two requests per CPU would only wait for each other.
-func requestSlots(limit int64, maxRequest int) int {
-	fit := int(limit / (3 * int64(maxRequest) << 20))
-	return max(1, min(fit, 2*runtime.GOMAXPROCS(0)))
-}
 
 // times are durations that tests shorten.
 type times struct {
@@ -169,23 +149,6 @@ func run(ctx context.Context, respond Responder, log Logger, o Options, t times)
 	return nil
 }
 
-// listenMetrics returns the listener for metrics and probes, or nil if there is none.
-func listenMetrics(o Options, log Logger) (net.Listener, error) {
-	if o.MetricsAddress == "" {
-		return nil, nil
-	}
-	lis, err := net.Listen("tcp", o.MetricsAddress)
-	if err != nil && o.Insecure {
-		log.Warn("Cannot serve metrics and probes", "error", err.Error())
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen for metrics: %w", err)
-	}
-
-	return netutil.LimitListener(lis, maxConnections), nil
-}
-
 // stop rejects new calls and waits for running ones, at most for the grace period.
 func stop(srv *grpc.Server, log Logger, grace time.Duration) {
 	done := make(chan struct{})
@@ -235,24 +198,4 @@ func newGRPC(respond Responder, m *metrics, h healthv1.HealthServer, maxRequest,
 	m.grpc.InitializeMetrics(srv)
 
 	return srv
-}
-
-// newHTTP returns the HTTP server for Prometheus, and for the probes of the kubelet,
-// which has no client certificate for the health service of gRPC.
-func newHTTP(m *metrics, h healthv1.HealthServer, idle time.Duration) *http.Server {
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 8}))
-	mux.HandleFunc("/livez", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintln(w, "ok") //nolint:errcheck // The client is gone.
-	})
-	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
-		rsp, err := h.Check(r.Context(), &healthv1.HealthCheckRequest{})
-		if err != nil || rsp.GetStatus() != healthv1.HealthCheckResponse_SERVING {
-			http.Error(w, "not serving", http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprintln(w, "ok") //nolint:errcheck // The client is gone.
-	})
-
-	return &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: idle}
 }

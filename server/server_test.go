@@ -1,8 +1,8 @@
 package server
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -23,137 +22,30 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-func TestMutualTLS(t *testing.T) {
-	r := serve(t, echo, times{})
-	foreign := newCA(t)
-	changed := func(change func(*tls.Config)) credentials.TransportCredentials {
-		c := r.client(t)
-		change(c)
-
-		return credentials.NewTLS(c)
-	}
-	cases := map[string]struct {
-		reason   string
-		creds    credentials.TransportCredentials
-		rejected bool
-	}{
-		"Crossplane": {
-			reason: "The server accepts a client whose certificate the CA signed.",
-			creds:  r.creds(t),
-		},
-		"TLS13": {
-			reason: "The server speaks TLS 1.3.",
-			creds:  changed(func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 }),
-		},
-		"TLS12": {
-			reason: "The server speaks TLS 1.2.",
-			creds:  changed(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }),
-		},
-		"TLS11": {
-			reason:   "The server speaks no older version of TLS.",
-			creds:    changed(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
-			rejected: true,
-		},
-		"PlainText": {
-			reason:   "The server rejects plain text.",
-			creds:    insecure.NewCredentials(),
-			rejected: true,
-		},
-		"NoCertificate": {
-			reason:   "The server rejects a client without a certificate.",
-			creds:    changed(func(c *tls.Config) { c.Certificates = nil }),
-			rejected: true,
-		},
-		"ForeignCertificate": {
-			reason:   "The server rejects a certificate that another CA signed.",
-			creds:    credentials.NewTLS(foreign.client(t, r.ca, time.Now().Add(time.Hour))),
-			rejected: true,
-		},
-		"ExpiredCertificate": {
-			reason:   "The server rejects a certificate that has expired.",
-			creds:    credentials.NewTLS(r.ca.client(t, r.ca, time.Now().Add(-time.Hour))),
-			rejected: true,
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			err := tryCall(t, r.address, tc.creds)
-			if tc.rejected != (err != nil) {
-				t.Errorf("%s\nRunFunction(...): want rejected %t, got error %v", tc.reason, tc.rejected, err)
-			}
-		})
-	}
-}
-
-// TestNoSessionIsResumed checks that the server resumes no session: otherwise it would
-// accept a client with a certificate of an earlier CA.
-func TestNoSessionIsResumed(t *testing.T) {
-	r := serve(t, echo, times{})
-	client := r.client(t)
-	client.NextProtos = []string{"h2"}
-	client.ClientSessionCache = tls.NewLRUClientSessionCache(1)
-	for range 2 {
-		conn, err := tls.Dial("tcp", r.address, client)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := conn.Read(make([]byte, 1)); err != nil {
-			t.Fatal(err)
-		}
-		if conn.ConnectionState().DidResume {
-			t.Error("a connection resumed the session of the one before")
-		}
-		_ = conn.Close()
-	}
-}
-
-// TestRotation replaces the certificates and the CA during calls, as the kubelet does.
-func TestRotation(t *testing.T) {
-	dir := t.TempDir()
-	before, after := newCA(t), newCA(t)
-	before.writeSecret(t, dir, "before")
-	r := serveFrom(t, dir, echo, times{})
-	clientBefore := credentials.NewTLS(before.client(t, before, time.Now().Add(time.Hour)))
-	clientAfter := credentials.NewTLS(after.client(t, after, time.Now().Add(time.Hour)))
-
-	l := startLoad(t, dial(t, r.address, clientBefore), 4, newRequest("rotation", 1000))
-	l.more(t, 20)
-	if err := tryCall(t, r.address, clientAfter); err == nil {
-		t.Fatal("the server accepted a client of the new CA before the rotation")
-	}
-
-	after.writeSecret(t, dir, "after")
-	if err := tryCall(t, r.address, clientAfter); err != nil {
-		t.Errorf("call of a client of the new CA after the rotation: %v", err)
-	}
-	if err := tryCall(t, r.address, clientBefore); err == nil {
-		t.Error("the server accepted a new client of the old CA after the rotation")
-	}
-
-	write(t, filepath.Join(dir, "after", "tls.key"), nil)
-	if err := tryCall(t, r.address, clientAfter); err != nil {
-		t.Errorf("call of a client while files are incomplete: %v", err)
-	}
-	r.log.await(t, "Cannot load rotated TLS certificates, keeping the last good ones")
-	l.more(t, 20)
-	l.end(t)
-}
-
-func TestStopWaitsForRunningCalls(t *testing.T) {
-	entered, release := make(chan struct{}), make(chan struct{})
-	r := serve(t, func(request []byte) (fn.Response, error) {
+// hang serves a function that hangs until release is closed, and calls it. called gets the
+// error of the call.
+func hang(t *testing.T, tm times) (r *testServer, release chan struct{}, called chan error) {
+	t.Helper()
+	entered, called := make(chan struct{}), make(chan error, 1)
+	release = make(chan struct{})
+	r = serve(t, func(request []byte) (fn.Response, error) {
 		close(entered)
 		<-release
 
 		return echo(request)
-	}, times{grace: patience})
-	called := make(chan error, 1)
+	}, tm)
 	conn := dial(t, r.address, r.creds(t))
 	go func() {
-		_, err := call(conn, newRequest("running", 10))
+		_, err := call(conn, newRequest("hangs", 10))
 		called <- err
 	}()
 	<-entered
+
+	return r, release, called
+}
+
+func TestStopWaitsForRunningCalls(t *testing.T) {
+	r, release, called := hang(t, times{grace: patience})
 	r.stop()
 	eventually(t, "the server rejects connections", func() bool {
 		conn, err := net.Dial("tcp", r.address)
@@ -174,17 +66,8 @@ func TestStopWaitsForRunningCalls(t *testing.T) {
 }
 
 func TestStopEndsACallThatHangs(t *testing.T) {
-	entered, hang := make(chan struct{}), make(chan struct{})
-	t.Cleanup(func() { close(hang) })
-	r := serve(t, func(request []byte) (fn.Response, error) {
-		close(entered)
-		<-hang
-
-		return echo(request)
-	}, times{grace: time.Millisecond})
-	conn := dial(t, r.address, r.creds(t))
-	go call(conn, newRequest("hangs", 10)) //nolint:errcheck // The server ends it.
-	<-entered
+	r, release, _ := hang(t, times{grace: time.Millisecond})
+	t.Cleanup(func() { close(release) })
 	r.stop()
 	select {
 	case err := <-r.done:
@@ -297,89 +180,60 @@ func TestRunFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close() //nolint:errcheck // The test is over.
-	dir := t.TempDir()
+	dir, inUse := t.TempDir(), "listen tcp "+taken.Addr().String()+": bind: address already in use"
 	newCA(t).writeServer(t, dir)
+	incomplete := t.TempDir()
+	write(t, filepath.Join(incomplete, "tls.crt"), nil)
 
 	cases := map[string]struct {
 		reason  string
 		options Options
 		want    string
 	}{
-		"NoCredentials": {
-			reason:  "Plain text requires --insecure.",
-			options: Options{},
-			want:    "cannot serve mTLS: set --tls-certs-dir, or --insecure for development",
-		},
-		"NoCertificates": {
-			reason:  "Without certificates no call can succeed.",
-			options: Options{TLSCertsDir: "testdata/none"},
-			want:    "cannot load TLS certificates: open testdata/none/tls.crt: no such file or directory",
-		},
-		"AddressTaken": {
-			reason:  "Two functions cannot share a port.",
-			options: Options{Insecure: true, Network: "tcp", Address: taken.Addr().String()},
-			want:    "cannot listen for calls: listen tcp " + taken.Addr().String() + ": bind: address already in use",
-		},
-		"MetricsAddressTaken": {
-			reason:  "With mTLS, a metrics address that is in use is an error.",
-			options: Options{TLSCertsDir: dir, Network: "tcp", Address: "localhost:0", MetricsAddress: taken.Addr().String()},
-			want:    "cannot listen for metrics: listen tcp " + taken.Addr().String() + ": bind: address already in use",
-		},
-		"NoRequestSize": {
-			reason:  "A limit below 1 MiB rejects every request.",
-			options: Options{Insecure: true, Network: "tcp", Address: "localhost:0", MaxRecvMessageSize: -1},
-			want:    "cannot accept requests: --max-recv-message-size must be from 1 to 2047 MiB, not -1",
-		},
+		"NoCredentials":  {reason: "Plain text requires --insecure.", want: "cannot serve mTLS: set --tls-certs-dir, or --insecure for development"},
+		"NoCertificates": {reason: "Without certificates no call can succeed.", options: Options{TLSCertsDir: incomplete}, want: "cannot load TLS certificates: open " + incomplete + "/tls.key: no such file or directory"},
+		"AddressTaken":   {reason: "Two functions cannot share a port.", options: Options{Insecure: true, Address: taken.Addr().String()}, want: "cannot listen for calls: " + inUse},
+		"MetricsTaken":   {reason: "With mTLS, a metrics address that is in use is an error.", options: Options{TLSCertsDir: dir, MetricsAddress: taken.Addr().String()}, want: "cannot listen for metrics: " + inUse},
+		"NoRequestSize":  {reason: "A limit below 1 MiB rejects every request.", options: Options{Insecure: true, MaxRecvMessageSize: -1}, want: "cannot accept requests: --max-recv-message-size must be from 1 to 2047 MiB, not -1"},
+		"RequestSize":    {reason: "protobuf has no larger messages.", options: Options{Insecure: true, MaxRecvMessageSize: 2048}, want: "cannot accept requests: --max-recv-message-size must be from 1 to 2047 MiB, not 2048"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			o := tc.options
+			o.Network, o.Address, o.MaxRecvMessageSize = "tcp", cmp.Or(o.Address, "localhost:0"), cmp.Or(o.MaxRecvMessageSize, 1)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			if tc.options.MaxRecvMessageSize == 0 {
-				tc.options.MaxRecvMessageSize = 1
-			}
-			err := Run(ctx, echo, NewLogger(io.Discard, false), tc.options)
-			if err == nil || err.Error() != tc.want {
+			if err := Run(ctx, echo, NewLogger(io.Discard, false), o); err == nil || err.Error() != tc.want {
 				t.Errorf("%s\nRun(...): want error %q, got %v", tc.reason, tc.want, err)
 			}
 		})
 	}
 }
 
+// TestInsecure checks that an address for metrics is optional, or a warning if it is in use.
 func TestInsecure(t *testing.T) {
 	taken, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close() //nolint:errcheck // The test is over.
-
-	cases := map[string]struct {
-		reason         string
-		metricsAddress string
-		warns          bool
-	}{
-		"NoMetricsAddress":    {reason: "An empty address turns metrics off."},
-		"MetricsAddressTaken": {reason: "With --insecure, a metrics address that is in use is a warning.", metricsAddress: taken.Addr().String(), warns: true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			log, done := &syncBuffer{}, make(chan error, 1)
-			go func() {
-				done <- Run(ctx, echo, NewLogger(log, false), Options{Insecure: true, Network: "tcp", Address: "localhost:0", MetricsAddress: tc.metricsAddress, MaxRecvMessageSize: 1})
-			}()
-			address, _ := log.await(t, "Serving the function")["address"].(string)
-			if err := tryCall(t, address, insecure.NewCredentials()); err != nil {
-				t.Errorf("%s\nRunFunction(...): %v", tc.reason, err)
-			}
-			cancel()
-			if err := <-done; err != nil {
-				t.Errorf("%s\nRun(...): %v", tc.reason, err)
-			}
-			if diff := cmp.Diff(tc.warns, strings.Contains(log.String(), "Cannot serve metrics and probes")); diff != "" {
-				t.Errorf("%s\nwarning in the log: -want, +got:\n%s\n%s", tc.reason, diff, log)
-			}
-		})
+	for address, warns := range map[string]bool{"": false, taken.Addr().String(): true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		log, done := &syncBuffer{}, make(chan error, 1)
+		go func() {
+			done <- Run(ctx, echo, NewLogger(log, false), Options{Insecure: true, Network: "tcp", Address: "localhost:0", MetricsAddress: address, MaxRecvMessageSize: 1})
+		}()
+		listening, _ := log.await(t, "Serving the function")["address"].(string)
+		if err := tryCall(t, listening, insecure.NewCredentials()); err != nil {
+			t.Errorf("metrics at %q: RunFunction(...): %v", address, err)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("metrics at %q: Run(...): %v", address, err)
+		}
+		if got := strings.Contains(log.String(), "Cannot serve metrics and probes"); got != warns {
+			t.Errorf("metrics at %q: want a warning: %t, got:\n%s", address, warns, log)
+		}
 	}
 }

@@ -21,66 +21,26 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/crossplane-contrib/function-markdownview/fn"
-	"github.com/crossplane-contrib/function-markdownview/internal/report"
 )
 
-// TestVersions calls both versions of the service: Crossplane up to v1.16 calls
-// v1beta1.
+// TestVersions calls both versions of the service, whose messages have the same wire format:
+// Crossplane up to v1.16 calls v1beta1.
 func TestVersions(t *testing.T) {
 	r := serve(t, echo, times{})
 	conn := dial(t, r.address, r.creds(t))
 	req := newRequest("tag", 5000)
 	want := &fnv1.RunFunctionResponse{Meta: &fnv1.ResponseMeta{Tag: "tag"}, Desired: req.GetObserved()}
-
-	got, err := call(conn, req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
-		t.Errorf("v1 RunFunction(...): -want, +got:\n%s", diff)
-	}
-
-	beta := &fnv1beta1.RunFunctionRequest{}
-	convert(t, req, beta)
-	rsp, err := fnv1beta1.NewFunctionRunnerServiceClient(conn).RunFunction(t.Context(), beta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got.Reset()
-	convert(t, rsp, got)
-	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
-		t.Errorf("v1beta1 RunFunction(...): -want, +got:\n%s", diff)
+	for _, method := range []string{fnv1.FunctionRunnerService_RunFunction_FullMethodName, fnv1beta1.FunctionRunnerService_RunFunction_FullMethodName} {
+		got := &fnv1.RunFunctionResponse{}
+		if err := conn.Invoke(t.Context(), method, req, got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", method, diff)
+		}
 	}
 	if got := r.metric(t, `grpc_server_handled_total{grpc_code="OK",grpc_method="RunFunction",grpc_service="apiextensions.fn.proto.v1beta1.FunctionRunnerService",grpc_type="unary"}`); got != 1 {
 		t.Errorf("v1beta1 calls in the metrics: want 1, got %v", got)
-	}
-}
-
-func TestResultsAreCounted(t *testing.T) {
-	r := serve(t, func([]byte) (fn.Response, error) {
-		return fn.Response{Results: []fn.Result{{Severity: "fatal", Reason: report.ReasonPanic}, {Severity: "normal", Reason: report.ReasonAvailable}}}, nil
-	}, times{})
-	sample := func(result fn.Result) string {
-		return fmt.Sprintf("function_markdownview_results_total{reason=%q,severity=%q}", result.Reason, result.Severity)
-	}
-	for _, result := range fn.Results() {
-		if got := r.metric(t, sample(result)); got != 0 {
-			t.Errorf("%s before the first call: want 0, got %v", sample(result), got)
-		}
-	}
-	for range 2 {
-		if _, err := call(dial(t, r.address, r.creds(t)), &fnv1.RunFunctionRequest{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, want := range map[string]float64{
-		"function_markdownview_panics_total":                                  2,
-		sample(fn.Result{Severity: "fatal", Reason: report.ReasonPanic}):      2,
-		sample(fn.Result{Severity: "normal", Reason: report.ReasonAvailable}): 2,
-	} {
-		if got := r.metric(t, name); got != want {
-			t.Errorf("%s after two calls: want %v, got %v", name, want, got)
-		}
 	}
 }
 
@@ -91,21 +51,9 @@ func TestErrors(t *testing.T) {
 		err    error
 		want   error
 	}{
-		"Largest": {
-			reason: "The function reads a request of the largest size.",
-			size:   1 << 20,
-		},
-		"TooLarge": {
-			reason: "gRPC rejects a request that is one byte larger.",
-			size:   1<<20 + 1,
-			want:   status.Error(codes.ResourceExhausted, "grpc: received message larger than max (1048577 vs. 1048576)"),
-		},
-		"NotARequest": {
-			reason: "An error of the function means that the bytes are not a request.",
-			size:   100,
-			err:    errors.New("truncated"),
-			want:   status.Error(codes.InvalidArgument, "cannot read RunFunctionRequest: truncated"),
-		},
+		"Largest":     {reason: "The function reads a request of the largest size.", size: 1 << 20},
+		"TooLarge":    {reason: "gRPC rejects a request that is one byte larger.", size: 1<<20 + 1, want: status.Error(codes.ResourceExhausted, "grpc: received message larger than max (1048577 vs. 1048576)")},
+		"NotARequest": {reason: "An error of the function means that the bytes are not a request.", size: 100, err: errors.New("truncated"), want: status.Error(codes.InvalidArgument, "cannot read RunFunctionRequest: truncated")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -159,22 +107,19 @@ func TestCallsWaitForASlot(t *testing.T) {
 
 func TestRequestSlots(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
-	cases := map[string]struct {
+	for _, tc := range []struct {
 		reason     string
 		limit      int64
 		maxRequest int
 		want       int
 	}{
-		"Container":    {reason: "As many as fit into 80 % of 256 MiB.", limit: 204 << 20, maxRequest: 16, want: 4},
-		"LargeRequest": {reason: "There is always one slot.", limit: 204 << 20, maxRequest: 2047, want: 1},
-		"NoLimit":      {reason: "Without a limit, there are two slots for each CPU.", limit: math.MaxInt64, maxRequest: 16, want: 16},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, requestSlots(tc.limit, tc.maxRequest)); diff != "" {
-				t.Errorf("%s\nrequestSlots(...): -want, +got:\n%s", tc.reason, diff)
-			}
-		})
+		{"As many as fit into 80 % of 256 MiB", 204 << 20, 16, 4},
+		{"There is always one slot", 204 << 20, 2047, 1},
+		{"Without a limit, there are two slots for each CPU", math.MaxInt64, 16, 16},
+	} {
+		if got := requestSlots(tc.limit, tc.maxRequest); got != tc.want {
+			t.Errorf("%s: requestSlots(...): want %d, got %d", tc.reason, tc.want, got)
+		}
 	}
 }
 
@@ -188,16 +133,4 @@ func sized(t *testing.T, size int) *fnv1.RunFunctionRequest {
 	}
 
 	return req
-}
-
-// convert copies a message into one of another version by its wire format.
-func convert(t *testing.T, from, to proto.Message) {
-	t.Helper()
-	b, err := proto.Marshal(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := proto.Unmarshal(b, to); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -3,56 +3,32 @@ package compose
 import (
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-	policyv1 "k8s.io/api/policy/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
-func TestBudget(t *testing.T) {
+func TestNeedsBudget(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		replicas *int32
 		observed string
-		input    string
-		want     string
+		want     bool
 	}{
-		"None":       {reason: "The Input has no podDisruptionBudget", replicas: ptr.To[int32](3), input: `{}`},
-		"One":        {reason: "A budget for one pod would allow either every eviction or none", replicas: ptr.To[int32](1), input: `{podDisruptionBudget: {}}`},
-		"Default":    {reason: "By default, one pod can be unavailable", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {}}`, want: "max 1"},
-		"Max":        {reason: "The Input sets maxUnavailable", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {maxUnavailable: "50%"}}`, want: "max 50%"},
-		"Min":        {reason: "The Input sets minAvailable", replicas: ptr.To[int32](2), input: `{podDisruptionBudget: {minAvailable: 1}}`, want: "min 1"},
-		"Autoscaled": {reason: "An autoscaler has set three replicas", observed: `{spec: {replicas: 3}}`, input: `{podDisruptionBudget: {}}`, want: "max 1"},
-		"ScaledDown": {reason: "An autoscaler has set one replica", observed: `{spec: {replicas: 1}}`, input: `{podDisruptionBudget: {}}`},
-		"Unknown":    {reason: "A Deployment has one replica by default", input: `{podDisruptionBudget: {}}`},
+		"One":        {reason: "A budget for one pod would allow either every eviction or none", replicas: ptr.To[int32](1), observed: `{spec: {replicas: 3}}`},
+		"Two":        {reason: "One of two pods can be evicted", replicas: ptr.To[int32](2), want: true},
+		"Autoscaled": {reason: "An autoscaler has set two replicas", observed: `{spec: {replicas: 2}}`, want: true},
+		"ScaledDown": {reason: "An autoscaler has set one replica", observed: `{spec: {replicas: 1}}`},
+		"Unknown":    {reason: "A Deployment has one replica by default"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			v := viewtest.View()
-			v.Spec.Replicas, v.Input = tc.replicas, *viewtest.Decode[v1beta1.Input](t, tc.input)
+			d := &Desired{Deployment: &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: tc.replicas}}}
 			o := request.Observed{Deployment: viewtest.Decode[request.ObservedDeployment](t, tc.observed)}
-			d, problems := Compose(v, o)
-			if len(problems) > 0 {
-				t.Fatal(viewtest.Messages(problems))
-			}
-			got := ""
-			if b, ok := d.Resources[len(d.Resources)-1].Object.(*policyv1.PodDisruptionBudget); ok {
-				spec := b.Spec
-				if spec.MaxUnavailable != nil {
-					got += "max " + spec.MaxUnavailable.String()
-				}
-				if spec.MinAvailable != nil {
-					got += "min " + spec.MinAvailable.String()
-				}
-				if diff := gocmp.Diff(v.Selector(), spec.Selector.MatchLabels); diff != "" {
-					t.Errorf("selector of the budget: -want, +got:\n%s", diff)
-				}
-			}
-			if got != tc.want {
-				t.Errorf("\n%s\nbudget(): want %q, got %q", tc.reason, tc.want, got)
+			if got := needsBudget(o, d); got != tc.want {
+				t.Errorf("\n%s\nneedsBudget(): want %t, got %t", tc.reason, tc.want, got)
 			}
 		})
 	}

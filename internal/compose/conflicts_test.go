@@ -10,36 +10,34 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
+// TestConflictsInCluster checks in which namespaces existing resources cannot be. Package fn
+// has the other conflicts.
 func TestConflictsInCluster(t *testing.T) {
+	all := []string{view.KeyConfigMap, view.KeyDeployment, view.KeyService}
 	cases := map[string]struct {
-		reason     string
-		namespace  string
-		input      string
-		configMap  string
-		deployment string
-		service    string
-		claim      string
-		want       int
-		path       string
+		reason           string
+		namespace, claim string
+		input            string
+		// inBooks has the keys of the resources that are in the namespace books.
+		inBooks []string
+		want    int
+		path    string
 	}{
 		"Nothing":    {reason: "Any namespace is valid before resources exist", input: "books"},
-		"Unchanged":  {reason: "The namespace did not change", input: "books", configMap: "books", deployment: "books", service: "books"},
-		"Elsewhere":  {reason: "Three resources that cannot move are one problem", input: "other", configMap: "books", deployment: "books", service: "books", want: 1},
-		"ConfigMap":  {reason: "One resource that cannot move is a problem", input: "other", configMap: "books", want: 1},
-		"Deployment": {reason: "A Deployment cannot move", input: "other", deployment: "books", want: 1},
-		"Service":    {reason: "A Service cannot move", input: "other", service: "books", want: 1},
-		"Claim":      {reason: "The error names the field that sets the namespace", claim: "other", service: "books", want: 1, path: "spec.claimRef.namespace"},
-		"Namespaced": {reason: "Crossplane sets the namespace of the resources of a namespaced XR", namespace: "a", input: "other", service: "b"},
+		"Unchanged":  {reason: "The namespace did not change", input: "books", inBooks: all},
+		"Elsewhere":  {reason: "Three resources that cannot move are one problem", input: "other", inBooks: all, want: 1},
+		"ConfigMap":  {reason: "One resource that cannot move is a problem", input: "other", inBooks: all[:1], want: 1},
+		"Service":    {reason: "A Service cannot move", input: "other", inBooks: all[2:], want: 1},
+		"Claim":      {reason: "The error names the field that sets the namespace", claim: "other", inBooks: all, want: 1, path: "spec.claimRef.namespace"},
+		"Namespaced": {reason: "Crossplane sets the namespace of the resources of a namespaced XR", namespace: "a", input: "other", inBooks: all},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Metadata.Namespace, v.Input.Namespace, v.Spec.ClaimRef.Namespace = tc.namespace, tc.input, tc.claim
 			o := request.Observed{Identities: map[string]view.Identity{}}
-			for key, namespace := range map[string]string{view.KeyConfigMap: tc.configMap, view.KeyDeployment: tc.deployment, view.KeyService: tc.service} {
-				if namespace != "" {
-					o.Identities[key] = view.Identity{Namespace: namespace}
-				}
+			for _, key := range tc.inBooks {
+				o.Identities[key] = view.Identity{Namespace: "books"}
 			}
 			d, _ := Compose(v, request.Observed{})
 			got := conflictsInCluster(v, d.Resources, o)

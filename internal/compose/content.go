@@ -38,6 +38,11 @@ func hashed(parts [][]byte) uint64 {
 	return h.Sum64()
 }
 
+// configMapPart returns the ConfigMap with a resource key as a part.
+func configMapPart(v view.View, key string) part {
+	return part{key, "v1", "ConfigMap", v.ConfigMapOf(key)}
+}
+
 // serving returns the resource keys of the ConfigMaps that the serving pods read. That is
 // one: the key on the pod template, before the first rollout is complete and if no
 // ConfigMap of view.AnnotationServing exists, else the key of that annotation.

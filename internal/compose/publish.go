@@ -2,7 +2,6 @@ package compose
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -86,15 +85,4 @@ func rule(v view.View, ports []corev1.ServicePort) gateway.Rule {
 	}
 
 	return r
-}
-
-// PortOf returns the port of a Service that serves the book: ours, whose number a
-// template can change, or the first one if a template has removed ours. Validation rejects a
-// Service without ports.
-func PortOf(ports []corev1.ServicePort) int32 {
-	if len(ports) == 0 {
-		return view.ServicePort
-	}
-
-	return ports[max(0, slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Name == view.PortName }))].Port
 }

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"cmp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,4 +30,15 @@ func Service(v view.View) *corev1.Service {
 			}},
 		},
 	}
+}
+
+// PortOf returns the port of a Service that serves the book: ours, whose number a
+// template can change, or the first one if a template has removed ours. Validation rejects a
+// Service without ports.
+func PortOf(ports []corev1.ServicePort) int32 {
+	if len(ports) == 0 {
+		return view.ServicePort
+	}
+
+	return ports[max(0, slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Name == view.PortName }))].Port
 }

@@ -129,11 +129,10 @@ func Merge[T any](composed *T, template *runtime.RawExtension, at *field.Path) (
 	return merged, nil
 }
 
+// lookup returns the value at a path, or nil. It has no error: the objects have the form of
+// their types.
 func lookup(object map[string]any, path []string) any {
-	value, _, err := unstructured.NestedFieldNoCopy(object, path...)
-	if err != nil {
-		return err.Error()
-	}
+	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 
 	return value
 }

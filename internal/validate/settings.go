@@ -29,32 +29,32 @@ const (
 
 // The patterns are those of the XRD.
 const (
-	// PatternRedirectPage matches the path of a page, which a browser must not read as a
+	// patternRedirectPage matches the path of a page, which a browser must not read as a
 	// query, a fragment or an escape.
-	PatternRedirectPage = `^(/[^/?#%\x5c\p{Cc}\x{fffe}\x{ffff}]+){1,32}\.html$`
-	// PatternRedirectTarget matches a path or an http URL without a user. mdBook 0.5 writes
+	patternRedirectPage = `^(/[^/?#%\x5c\p{Cc}\x{fffe}\x{ffff}]+){1,32}\.html$`
+	// patternRedirectTarget matches a path or an http URL without a user. mdBook 0.5 writes
 	// characters that HTML escapes into JavaScript, where they would be others.
-	PatternRedirectTarget = `^(https?://[a-zA-Z0-9.-]+(:[0-9]+)?([/?#][^\p{Cc}\p{Z}"'<>&=\x5c\x60\x{fffe}\x{ffff}]*)?|/|/?[^/:?#\p{Cc}\p{Z}"'<>&=\x5c\x60\x{fffe}\x{ffff}]+([/?#][^\p{Cc}\p{Z}"'<>&=\x5c\x60\x{fffe}\x{ffff}]*)?)$`
-	// PatternRepository matches an https URL without a user.
-	PatternRepository = `^https://[a-zA-Z0-9.-]+(:[0-9]+)?([/?#][-._~%!$()*+,;:@/?#&=a-zA-Z0-9]*)?$`
-	// PatternEdit matches an https URL without a user, and with {path} after the host.
-	PatternEdit = `^https://[a-zA-Z0-9.-]+(:[0-9]+)?[/?#][-._~%!$()*+,;:@/?#&=a-zA-Z0-9]*\{path\}[-._~%!$()*+,;:@/?#&=a-zA-Z0-9]*$`
+	patternRedirectTarget = `^(https?://[a-zA-Z0-9.-]+(:[0-9]+)?([/?#][^\p{Cc}\p{Z}"'<>&=\x5c\x60\x{fffe}\x{ffff}]*)?|/|/?[^/:?#\p{Cc}\p{Z}"'<>&=\x5c\x60\x{fffe}\x{ffff}]+([/?#][^\p{Cc}\p{Z}"'<>&=\x5c\x60\x{fffe}\x{ffff}]*)?)$`
+	// patternRepository matches an https URL without a user.
+	patternRepository = `^https://[a-zA-Z0-9.-]+(:[0-9]+)?([/?#][-._~%!$()*+,;:@/?#&=a-zA-Z0-9]*)?$`
+	// patternEdit matches an https URL without a user, and with {path} after the host.
+	patternEdit = `^https://[a-zA-Z0-9.-]+(:[0-9]+)?[/?#][-._~%!$()*+,;:@/?#&=a-zA-Z0-9]*\{path\}[-._~%!$()*+,;:@/?#&=a-zA-Z0-9]*$`
 )
 
 // The messages are those of the XRD.
 const (
-	MessageRedirectPage   = `spec.book.redirects must map paths of pages, without ?, # and %: write one such as "/guide/old.html"`
-	MessageRedirectTarget = `must be a page or URL: write "/guide/new.html", "new.html#part" or "https://example.com/new", without spaces, quotes, <, >, & and =`
-	MessageRedirects      = `spec.book.redirects holds more than 32 KiB (32768 bytes): remove the oldest`
-	MessageRepository     = `must be an https URL, such as "https://github.com/team/docs"`
-	MessageEdit           = `must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`
+	messageRedirectPage   = `spec.book.redirects must map paths of pages, without ?, # and %: write one such as "/guide/old.html"`
+	messageRedirectTarget = `must be a page or URL: write "/guide/new.html", "new.html#part" or "https://example.com/new", without spaces, quotes, <, >, & and =`
+	messageRedirects      = `spec.book.redirects holds more than 32 KiB (32768 bytes): remove the oldest`
+	messageRepository     = `must be an https URL, such as "https://github.com/team/docs"`
+	messageEdit           = `must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`
 )
 
 var (
-	redirectPage   = regexp.MustCompile(PatternRedirectPage)
-	redirectTarget = regexp.MustCompile(PatternRedirectTarget)
-	repository     = regexp.MustCompile(PatternRepository)
-	editTemplate   = regexp.MustCompile(PatternEdit)
+	redirectPage   = regexp.MustCompile(patternRedirectPage)
+	redirectTarget = regexp.MustCompile(patternRedirectTarget)
+	repository     = regexp.MustCompile(patternRepository)
+	editTemplate   = regexp.MustCompile(patternEdit)
 	dotSegment     = regexp.MustCompile(`/\.\.?/`)
 )
 
@@ -82,9 +82,9 @@ func validateSettings(s view.Settings, at *field.Path) field.ErrorList {
 	}
 
 	errs = append(errs, validateRedirects(s.Redirects, at.Child("redirects"))...)
-	errs = append(errs, validateURL(s.RepositoryURL, repository, MessageRepository, at.Child("repositoryUrl"))...)
+	errs = append(errs, validateURL(s.RepositoryURL, repository, messageRepository, at.Child("repositoryUrl"))...)
 
-	return append(errs, validateURL(s.EditURLTemplate, editTemplate, MessageEdit, at.Child("editUrlTemplate"))...)
+	return append(errs, validateURL(s.EditURLTemplate, editTemplate, messageEdit, at.Child("editUrlTemplate"))...)
 }
 
 func validateURL(value string, pattern *regexp.Regexp, message string, at *field.Path) field.ErrorList {
@@ -104,14 +104,14 @@ func validateRedirects(redirects map[string]string, at *field.Path) field.ErrorL
 	for page, target := range redirects {
 		size += len(page) + len(target)
 		if len(page) > maxRedirectPage || !redirectPage.MatchString(page) || dotSegment.MatchString(page) {
-			errs = append(errs, field.Invalid(at.Key(report.Short(page)), field.OmitValueType{}, MessageRedirectPage))
+			errs = append(errs, field.Invalid(at.Key(report.Short(page)), field.OmitValueType{}, messageRedirectPage))
 		}
 		if len(target) > maxRedirectTarget || !redirectTarget.MatchString(target) {
-			errs = append(errs, field.Invalid(at.Key(report.Short(page)), report.Short(target), MessageRedirectTarget))
+			errs = append(errs, field.Invalid(at.Key(report.Short(page)), report.Short(target), messageRedirectTarget))
 		}
 	}
 	if size > maxRedirectBytes {
-		errs = append(errs, field.Forbidden(at, MessageRedirects))
+		errs = append(errs, field.Forbidden(at, messageRedirects))
 	}
 
 	return errs

@@ -28,10 +28,10 @@ const maxSources = 8
 
 // Messages about spec.markdownsFrom, which the XRD has too.
 const (
-	MessageSource       = `set exactly one of configMap, image and ociRepository`
-	MessageImage        = `remove markdowns, binaries and the other entries, or the image: an image has the whole book`
-	MessageImagePath    = `remove path: an image has the whole book`
-	MessageImageSummary = `remove summary, and add SUMMARY.md to the image: the function cannot read an image`
+	messageSource       = `set exactly one of configMap, image and ociRepository`
+	messageImage        = `remove markdowns, binaries and the other entries, or the image: an image has the whole book`
+	messageImagePath    = `remove path: an image has the whole book`
+	messageImageSummary = `remove summary, and add SUMMARY.md to the image: the function cannot read an image`
 )
 
 // validateSources returns the errors of spec.markdownsFrom, without the files of the
@@ -49,10 +49,10 @@ func validateSources(v view.View) field.ErrorList {
 		errs = append(errs, validateSource(v, from, at.Index(i))...)
 	}
 	if v.Spec.BookImage() != nil && (len(v.Spec.MarkdownsFrom) > 1 || len(v.Spec.Markdowns)+len(v.Spec.Binaries) > 0) {
-		errs = append(errs, field.Forbidden(at, MessageImage))
+		errs = append(errs, field.Forbidden(at, messageImage))
 	}
 	if v.Spec.BookImage() != nil && v.Spec.Summary == view.SummaryAuto {
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), MessageImageSummary))
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "summary"), messageImageSummary))
 	}
 
 	return errs
@@ -62,7 +62,7 @@ func validateSource(v view.View, from view.Source, at *field.Path) field.ErrorLi
 	var errs field.ErrorList
 	switch {
 	case (from.ConfigMap == nil) == (from.BookImage() == nil), from.Image != nil && from.OCIRepository != nil:
-		errs = field.ErrorList{field.Required(at, MessageSource)}
+		errs = field.ErrorList{field.Required(at, messageSource)}
 	case from.Image != nil:
 		errs = validateEnum(from.Image.PullPolicy, at.Child("image", "pullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 		errs = append(errs, validateBookImage(v, *from.Image, "an image", at.Child("image", "reference"))...)
@@ -72,7 +72,7 @@ func validateSource(v view.View, from view.Source, at *field.Path) field.ErrorLi
 		errs = validateConfigMapSource(from, at)
 	}
 	if from.BookImage() != nil && from.Path != "" {
-		errs = append(errs, field.Forbidden(at.Child("path"), MessageImagePath))
+		errs = append(errs, field.Forbidden(at.Child("path"), messageImagePath))
 	}
 
 	return errs

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 )
 
@@ -37,48 +35,18 @@ func TestConfigures(t *testing.T) {
 	}
 }
 
-// TestNginx checks the lines that depend on the settings. The golden responses have the
-// whole configuration.
+// TestNginx checks that a path is quoted in expressions, and that nothing of the source is left.
+// The golden responses have the whole configuration.
 func TestNginx(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		config string
-		want   []string
-	}{
-		"Root": {
-			reason: "A book at / needs no locations, and listens on IPv4",
-			config: Nginx(8080, "/", false),
-			want:   []string{"listen 8080;", "error_page 403 404 =404 /404.html;"},
-		},
-		"Path": {
-			reason: "A book below / has its own page for unknown addresses, and is found without the slash",
-			config: Nginx(80, "/a.b/c~PORT/", true),
-			want: []string{
-				"listen 80;", "listen [::]:80;", "error_page 403 404 =404 /a.b/c~PORT/404.html;",
-				"location /a.b/c~PORT/ {}", "location = /a.b/c~PORT { return 301 /a.b/c~PORT/$is_args$args; }", "location / { return 404; }",
-			},
-		},
+	config := Nginx(80, "/a.b/c~PORT/", true)
+	for _, want := range []string{"listen 80;", "listen [::]:80;", `"~^(200|206|304)/a\.b/c~PORT/(css/`, "location /a.b/c~PORT/ {}"} {
+		if !strings.Contains(config, want) {
+			t.Errorf("want %s in the configuration:\n%s", want, config)
+		}
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for line := range strings.Lines(tc.config) {
-				line = strings.TrimSpace(line)
-				if strings.HasPrefix(line, "listen") || strings.HasPrefix(line, "location") || strings.HasPrefix(line, "error_page") {
-					got = append(got, line)
-				}
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("\n%s\nNginx(...): -want, +got:\n%s", tc.reason, diff)
-			}
-			for _, no := range []string{"#", "PATH", "QUOTED"} {
-				if strings.Contains(tc.config, no) {
-					t.Errorf("%s is in the configuration:\n%s", no, tc.config)
-				}
-			}
-		})
-	}
-	if config := Nginx(80, "/a.b/", false); !strings.Contains(config, `"~^(200|206|304)/a\.b/(css/`) {
-		t.Errorf("a dot of the path must be quoted in an expression:\n%s", config)
+	for _, no := range []string{"#", "PATH", "QUOTED"} {
+		if strings.Contains(config, no) {
+			t.Errorf("%s is in the configuration:\n%s", no, config)
+		}
 	}
 }

@@ -1,0 +1,66 @@
+package validate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestSources checks the rules for spec.markdownsFrom.
+func TestSources(t *testing.T) {
+	const (
+		image      = `{image: {reference: a.b/c}}`
+		repository = `{ociRepository: {name: a}}`
+	)
+	cases := map[string]struct {
+		reason, spec, input string
+		// want has the beginning of each error.
+		want []string
+	}{
+		"Most":  {reason: "Eight sources are valid", spec: `markdowns: {}, markdownsFrom: [` + strings.Repeat(`{configMap: {name: a}},`, 8) + `]`},
+		"Many":  {reason: "More sources would make the request too large", spec: `markdownsFrom: [` + strings.Repeat(`{configMap: {name: a}},`, 9) + `]`, want: []string{"spec.markdownsFrom: Too many: 9: must have at most 8 items"}},
+		"Image": {reason: "An image that the Input allows", spec: `markdownsFrom: [` + image + `]`, input: `{allowedBookImages: ["*/c"]}`},
+		"Kinds": {
+			reason: "Each entry has one source",
+			spec:   `markdownsFrom: [{}, {configMap: {name: a}, image: {reference: a.b/c}}, {image: {reference: a.b/c}, ociRepository: {name: a}}]`,
+			want: []string{
+				"spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image",
+				"spec.markdownsFrom[0]: Required value: set exactly one of configMap, image and ociRepository",
+				"spec.markdownsFrom[1]: Required value: set exactly one of", "spec.markdownsFrom[2]: Required value: set exactly one of",
+			},
+		},
+		"Values": {
+			reason: "Values of all kinds are checked, and no image is allowed by default",
+			spec:   `markdownsFrom: [{configMap: {name: A}, path: ../x}, {image: {reference: A, pullPolicy: a}, path: a}, {image: {reference: a.b/c}}, {ociRepository: {name: A}}, {ociRepository: {}}]`,
+			want: []string{
+				"spec.markdownsFrom: Forbidden: remove markdowns",
+				`spec.markdownsFrom[0].configMap.name: Invalid value: "A": a lowercase RFC 1123 subdomain`,
+				`spec.markdownsFrom[0].path: Invalid value: "../x": must not begin with ".."`,
+				`spec.markdownsFrom[1].image.pullPolicy: Unsupported value: "a": supported values: "Always", "IfNotPresent", "Never"`,
+				`spec.markdownsFrom[1].image.reference: Invalid value: "A": write an image reference`,
+				"spec.markdownsFrom[1].path: Forbidden: remove path: an image has the whole book",
+				"spec.markdownsFrom[2].image.reference: Forbidden: use markdowns or ConfigMaps: the Input's allowedBookImages allows no image",
+				`spec.markdownsFrom[3].ociRepository.name: Invalid value: "A": must be the name of a resource`,
+				"spec.markdownsFrom[4].ociRepository.name: Required value",
+			},
+		},
+		"Alone": {
+			reason: "An image has the whole book",
+			spec:   `summary: Auto, binaries: {a.png: ""}, markdownsFrom: [` + repository + `]`,
+			want: []string{
+				"spec.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image: an image has the whole book",
+				"spec.summary: Forbidden: remove summary, and add SUMMARY.md to the image: the function cannot read an image",
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := invalid(t, `{metadata: {name: a, namespace: b}, spec: {`+tc.spec+`}}`, tc.input)
+			if !slices.EqualFunc(got, tc.want, strings.HasPrefix) {
+				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, cmp.Diff(tc.want, got))
+			}
+		})
+	}
+}
