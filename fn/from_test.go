@@ -81,7 +81,7 @@ func auto(spec object) object {
 }
 
 // TestMarkdownsFrom checks books that have files of other ConfigMaps or are in an
-// image.
+// image. Package validate checks the entries of markdownsFrom.
 func TestMarkdownsFrom(t *testing.T) {
 	t.Parallel()
 
@@ -172,10 +172,6 @@ func TestMarkdownsFrom(t *testing.T) {
 			"A ConfigMap with more keys than the function reads is an error", specFrom(plain, "5000@many"), nil,
 			invalid + ".markdownsFrom[5000].data: Too many: 5000: must have at most 4096 items",
 		},
-		"TooManySources": {
-			"More sources would make the request too large", specFrom(plain, slices.Repeat([]string{"empty"}, 9)...), nil,
-			invalid + ".markdownsFrom: Too many: 9: must have at most 8 items",
-		},
 		"NoCharacter": {
 			"A path with a character that the API server cannot read is rejected", specFrom(book("text"), "guide@a\uffff"), nil,
 			invalid + ".markdownsFrom[0].path: Invalid value: \"a\\uffff\": must not contain control characters; " +
@@ -186,42 +182,10 @@ func TestMarkdownsFrom(t *testing.T) {
 			with(specFrom(plain, "1000@a", "1000@b"), object{"binaries": manyFiles(500, ".png", "?")}), nil,
 			invalid + ".markdownsFrom: Forbidden: the book has 2501 files, and a book has at most 1000: split the book",
 		},
-		"Odd": {
-			"All errors of the list are reported at once",
-			object{"markdowns": plain, "markdownsFrom": []any{
-				object{}, from("A", "../x"), object{"path": "x", "image": object{"reference": "A", "pullPolicy": "Sometimes"}},
-			}}, nil,
-			strings.Join([]string{
-				invalid + `.markdownsFrom: Forbidden: remove markdowns, binaries and the other entries, or the image: ` +
-					`an image has the whole book`,
-				`spec.markdownsFrom[0]: Required value: set exactly one of configMap, image and ociRepository`,
-				`spec.markdownsFrom[1].configMap.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of ` +
-					`lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character ` +
-					`(e.g. 'example.com', regex used for validation is ` +
-					`'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
-				`spec.markdownsFrom[1].configMap.name: Not found: "A": create this ConfigMap in namespace docs, ` +
-					`or remove it from the list`,
-				`spec.markdownsFrom[1].path: Invalid value: "../x": must not begin with ".."`,
-				`spec.markdownsFrom[2].image.pullPolicy: Unsupported value: "Sometimes": ` +
-					`supported values: "Always", "IfNotPresent", "Never"`,
-				`spec.markdownsFrom[2].image.reference: Invalid value: "A": write an image reference such as ` +
-					`docker.io/peaceiris/mdbook:v0.5.0`,
-				`spec.markdownsFrom[2].path: Forbidden: remove path: an image has the whole book`,
-			}, "; "),
-		},
-		"ImageNotAllowed": {
-			"Without allowedBookImages no image is allowed", object{"markdownsFrom": []any{image(":v1")}}, nil,
-			invalid + ".markdownsFrom[0].image.reference: Forbidden: use markdowns or ConfigMaps: " +
-				"the Input's allowedBookImages allows no image",
-		},
 		"OtherImageAllowed": {
 			"An image must match a pattern, and allowedImages is for other images", object{"markdownsFrom": []any{image(":v1")}},
 			inputWith(object{"allowedImages": []any{"*/book"}, "allowedBookImages": []any{"registry.example.com/team/*"}}),
 			invalid + ".markdownsFrom[0].image.reference: Forbidden: name an image that matches registry.example.com/team/*",
-		},
-		"ImageAndSummary": {
-			"The function cannot generate SUMMARY.md for an image", auto(object{"markdownsFrom": []any{image(":v1")}}), books,
-			invalid + ".summary: Forbidden: remove summary, and add SUMMARY.md to the image: the function cannot read an image",
 		},
 		"ImageAndTemplate": {
 			"A template cannot add files to an image", object{"markdownsFrom": []any{image(":v1")}},
