@@ -125,7 +125,7 @@ RACE := $(shell command -v $$(go env CC) >/dev/null && echo -race)
 test: ## Run the unit tests.
 	go test -timeout 30m ./...
 	$(if $(RACE),CGO_ENABLED=1 go test -race ./server ./markdownview/internal/preview ./internal/objects .)
-	$(if $(RACE),CGO_ENABLED=1 go test -race -run TestConcurrent ./fn)
+	$(if $(RACE),CGO_ENABLED=1 go test -race -run TestGolden ./fn)
 
 # FUZZTIME is a duration or a count such as 1000x. "make test" runs every fuzz target
 # with its seeds, and the workflow Fuzz runs every week. A failing input is minimized and

@@ -17,11 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
-	"google.golang.org/protobuf/proto"
 	"sigs.k8s.io/yaml"
-
-	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
 // A book whose author wants it to be expensive must not cost others much: a call costs at
@@ -71,14 +67,17 @@ func expensive(t *testing.T) map[string]func(size int) string {
 // chapters without one are not scanned, which makes most books cheaper. That is no reason to
 // allow less to others.
 func ordinary(prefix string, size, chapter int) object {
-	const section = "## Section\n\nSome *prose* with `code`, in lines of\nusual length, and a [link](%[1]s) and ![an image](https://example.com/a.png).\n\n" +
-		"1. an item\n2. another\n   - nested\n\n```yaml\nkind: ConfigMap # [no link](nowhere.md)\n```\n\n| A | B |\n|---|---|\n| c | [d](%[1]s) |\n\n> 日本語の文章です。\n\n"
+	const section = "## Section\n\nSome *prose* with `code`, in lines of\nusual length, and a [link](%[1]s) and " +
+		"![an image](https://example.com/a.png).\n\n1. an item\n2. another\n   - nested\n\n" +
+		"```yaml\nkind: ConfigMap # [no link](nowhere.md)\n```\n\n| A | B |\n|---|---|\n| c | [d](%[1]s) |\n\n" +
+		"> 日本語の文章です。\n\n"
 	files := object{}
 	var summary strings.Builder
 	for i := range size / chapter {
 		name := fmt.Sprintf("%schapter-%d.md", prefix, i)
 		text := fmt.Sprintf(section, name)
-		files[name] = fmt.Sprintf("# Chapter %d\n\n[Gone](gone.md)\n\n%s", i, strings.Repeat(text, (chapter-chapter/40)/len(text)))
+		text = strings.Repeat(text, (chapter-chapter/40)/len(text))
+		files[name] = fmt.Sprintf("# Chapter %d\n\n[Gone](gone.md)\n\n%s", i, text)
 		fmt.Fprintf(&summary, "- [Chapter](%s)\n", name)
 	}
 	files["SUMMARY.md"] = summary.String()
@@ -99,21 +98,15 @@ func calls(t *testing.T, text func(size int) string) map[string][]byte {
 
 		return all
 	}
-	sources := func(path string) []any {
-		var all []any
-		for i := range 8 {
-			all = append(all, from(fmt.Sprint(i), path))
-		}
-
-		return all
+	var sources []any
+	for i := range 8 {
+		sources = append(sources, from(fmt.Sprint(i), ""))
 	}
 	request := func(spec object, configMaps map[string]object) []byte {
-		b, err := proto.Marshal(sharing(t, spec, nil, configMaps).request())
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		return b
+		return marshal(t, sharing(t, spec, nil, configMaps).Request())
+	}
+	listing := func(summary string) object {
+		return object{"markdowns": object{"SUMMARY.md": summary}, "markdownsFrom": sources}
 	}
 	if text == nil {
 		summary := strings.Builder{}
@@ -140,7 +133,7 @@ func calls(t *testing.T, text func(size int) string) map[string][]byte {
 			// A large SUMMARY.md is one of many chapters.
 			"spec, SUMMARY": request(object{"markdowns": ordinary("", size, size/900)}, nil),
 			"spec, Auto":    request(object{"markdowns": parts, "summary": "Auto"}, nil),
-			"ConfigMaps":    request(object{"markdowns": object{"SUMMARY.md": summary.String()}, "markdownsFrom": sources("")}, shared),
+			"ConfigMaps":    request(listing(summary.String()), shared),
 		}
 	}
 	var summary strings.Builder
@@ -159,14 +152,14 @@ func calls(t *testing.T, text func(size int) string) map[string][]byte {
 		"spec, Auto":    request(object{"markdowns": parts, "summary": "Auto"}, nil),
 		"spec, SUMMARY": request(object{"markdowns": object{"SUMMARY.md": text(250_000), "a.md": text(700_000)}}, nil),
 		"spec, small":   request(object{"markdowns": object{"SUMMARY.md": text(32_000), "a.md": text(900_000)}}, nil),
-		"ConfigMaps":    request(object{"markdowns": object{"SUMMARY.md": summary.String()}, "markdownsFrom": sources("")}, shared),
+		"ConfigMaps":    request(listing(summary.String()), shared),
 	}
 }
 
 // respond calls the function.
 func respond(t *testing.T, message []byte) {
 	t.Helper()
-	if _, err := fn.New(logging.NewNopLogger(), 0).Respond(message); err != nil {
+	if _, err := function.Respond(message); err != nil {
 		t.Fatalf("cannot run the function: %v", err)
 	}
 }
@@ -246,10 +239,7 @@ func TestExpensiveTexts(t *testing.T) {
 // of the small book.
 func TestNeighbors(t *testing.T) {
 	large := calls(t, nil)
-	book, err := proto.Marshal(sharing(t, object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n", "a.md": "# A\n"}}, nil, nil).request())
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := marshal(t, sharing(t, object{"markdowns": book("text")}, nil, nil).Request())
 	p99 := func(messages [][]byte) time.Duration {
 		var stop atomic.Bool
 		var others sync.WaitGroup
@@ -273,8 +263,12 @@ func TestNeighbors(t *testing.T) {
 		return took[len(took)*99/100]
 	}
 	var attacks [][]byte
-	for _, name := range []string{"brackets", "backticks", "deep list and spaces", "link openers", "tags with open attributes", "definitions", "includes", "deep lists"} {
-		texts := calls(t, expensive(t)[name])
+	texts := expensive(t)
+	for _, name := range []string{
+		"brackets", "backticks", "deep list and spaces", "link openers", "tags with open attributes", "definitions",
+		"includes", "deep lists",
+	} {
+		texts := calls(t, texts[name])
 		attacks = append(attacks, texts["spec"], texts["spec, SUMMARY"], texts["spec, Auto"])
 	}
 	var usual, attacked time.Duration

@@ -10,6 +10,7 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/crossplane-contrib/function-markdownview/test/cluster"
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
@@ -27,27 +28,29 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 		sample.Fit(view, input)
 	}
 	if s.Maybe(8) {
-		child(view, "spec")["host"] = sample.Pick(s, "a.books.example.com", "books.example.com", "*.example.com", "a.docs.books.example.com", "")
+		child(view, "spec")["host"] = sample.Pick(s,
+			"a.books.example.com", "books.example.com", "*.example.com", "a.docs.books.example.com", "")
 	}
 
 	c := newCluster(t, view, input)
-	c.shared, c.repositories = s.Shared(), map[string]object{"handbook": s.Repository()}
+	c.Shared, c.Repositories = s.Shared(), map[string]object{"handbook": s.Repository()}
 	for _, key := range slices.Concat(ours, optional) {
 		if s.Maybe(4) {
 			continue
 		}
 		// The observed resource can be that of an earlier spec.
-		c.observe(s, key)
+		observe(t, c, s, key)
 	}
-	if d, ok := c.objects["deployment"]; ok && s.Maybe(3) {
-		child(metadata(d), "annotations")["markdownview.fn.crossplane.io/serving"] = sample.Pick(s, append(slices.Sorted(maps.Keys(c.objects)), "configmap-0123456789abcdef", "odd")...)
+	if d, ok := c.Objects["deployment"]; ok && s.Maybe(3) {
+		keys := append(slices.Sorted(maps.Keys(c.Objects)), "configmap-0123456789abcdef", "odd")
+		child(metadata(d), "annotations")["markdownview.fn.crossplane.io/serving"] = sample.Pick(s, keys...)
 	}
-	for s.Maybe(2) && c.stepOptional() {
+	for s.Maybe(2) && c.StepOptional() {
 		continue
 	}
-	c.remember(s)
-	req := c.request()
-	requirements(s, req)
+	remember(c, s)
+	req := c.Request()
+	requirements(t, s, req)
 	pipeline(t, s, req)
 	schemas(t, s, req)
 
@@ -57,24 +60,31 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 // requirements changes the required resources of a request. It removes them, as if Crossplane
 // had not sent them yet or they did not exist. Or it changes their files or status, or replaces
 // them with something else that the Composition requires under the same name.
-func requirements(s *sample.Source, req *fnv1.RunFunctionRequest) {
+func requirements(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
+	t.Helper()
+
 	for _, key := range slices.Sorted(maps.Keys(req.GetRequiredResources())) {
-		switch s.Below(13) {
-		case 8:
-			delete(req.RequiredResources, key)
-		case 9:
+		choice := s.Below(13)
+		if choice < 8 {
+			continue
+		}
+		if choice < 10 {
 			req.RequiredResources[key] = nil
+			if choice == 8 {
+				delete(req.RequiredResources, key)
+			}
+
+			continue
+		}
+		fields := req.RequiredResources[key].Items[0].Resource.Fields
+		switch choice {
 		case 10:
-			req.RequiredResources[key].Items[0].Resource.Fields["data"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{
-				sample.Pick(s, "SUMMARY.md", "page.md", "img", "more"): structpb.NewStringValue(s.Text()),
-			}})
-			delete(req.RequiredResources[key].Items[0].Resource.Fields, sample.Pick(s, "status", "spec"))
+			fields["data"] = valueOf(t, object{sample.Pick(s, "SUMMARY.md", "page.md", "img", "more"): s.Text()})
+			delete(fields, sample.Pick(s, "status", "spec"))
 		case 11:
-			req.RequiredResources[key].Items[0].Resource.Fields["metadata"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{
-				"namespace": structpb.NewStringValue("kube-system"), "name": structpb.NewStringValue(key[strings.Index(key, "/")+1:]),
-			}})
+			fields["metadata"] = valueOf(t, object{"namespace": "kube-system", "name": key[strings.Index(key, "/")+1:]})
 		case 12:
-			req.RequiredResources[key].Items[0].Resource.Fields["kind"] = structpb.NewStringValue("Secret")
+			fields["kind"] = valueOf(t, "Secret")
 		}
 	}
 }
@@ -87,7 +97,7 @@ func schemas(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	if s.Maybe(2) {
 		return
 	}
-	req.Meta.Capabilities = append(req.Meta.Capabilities, fnv1.Capability_CAPABILITY_CAPABILITIES, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS)
+	req.Meta.Capabilities = append(req.Meta.Capabilities, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS)
 	properties := object{"conditions": object{"type": "array"}}
 	for _, name := range []string{"status", "url", "replicas", "observedGeneration"} {
 		if s.Maybe(2) {
@@ -100,7 +110,7 @@ func schemas(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	case 2:
 		req.RequiredSchemas = map[string]*fnv1.Schema{
 			"other": {OpenapiV3: toStruct(t, object{"properties": object{"status": object{"properties": object{}}}})},
-			"xr":    {OpenapiV3: toStruct(t, object{"type": "object", "properties": object{"status": object{"type": "object", "properties": properties}}})},
+			"xr":    {OpenapiV3: toStruct(t, object{"properties": object{"status": object{"properties": properties}}})},
 		}
 	}
 }
@@ -115,25 +125,27 @@ func vary(s *sample.Source, view object) {
 		view["kind"] = "XMarkdownView"
 	case 3:
 		delete(metadata(view), "namespace")
-		child(view, "spec")["claimRef"] = object{"apiVersion": "example.com/v1", "kind": "MarkdownView", "namespace": "claims", "name": "sample"}
+		child(view, "spec")["claimRef"] = object{"kind": "MarkdownView", "namespace": "claims", "name": "sample"}
 	}
 }
 
 // observe adds a composed resource to the cluster, in a random state.
-func (c *cluster) observe(s *sample.Source, key string) {
-	earlier := newCluster(c.t, c.xr, c.input)
-	earlier.shared, earlier.repositories = c.shared, c.repositories
+func observe(t testing.TB, c *cluster.Cluster, s *sample.Source, key string) {
+	t.Helper()
+
+	earlier := newCluster(t, c.XR, c.Input)
+	earlier.Shared, earlier.Repositories = c.Shared, c.Repositories
 	if s.Maybe(3) {
-		child(earlier.xr, "spec")["markdowns"] = book("earlier")
+		child(earlier.XR, "spec")["markdowns"] = book("earlier")
 	}
-	if earlier.input != nil && s.Maybe(3) {
-		earlier.input = clone(earlier.input)
-		earlier.input["immutableConfigMaps"] = s.Maybe(2)
+	if earlier.Input != nil && s.Maybe(3) {
+		earlier.Input = clone(earlier.Input)
+		earlier.Input["immutableConfigMaps"] = s.Maybe(2)
 	}
 	if s.Maybe(3) {
-		child(earlier.xr, "spec")["replicas"] = float64(s.Below(6))
+		child(earlier.XR, "spec")["replicas"] = float64(s.Below(6))
 	}
-	rsp := run(c.t, earlier.request())
+	rsp := run(t, earlier.Request())
 	if key == "configmap" {
 		key = textOf(rsp)
 	}
@@ -141,9 +153,9 @@ func (c *cluster) observe(s *sample.Source, key string) {
 	if len(desired) == 0 {
 		return
 	}
-	c.apply(key, desired)
+	c.Apply(key, desired)
 
-	o := c.objects[key]
+	o := c.Objects[key]
 	switch key {
 	case "deployment":
 		metadata(o)["generation"] = float64(1 + s.Below(3))
@@ -167,7 +179,9 @@ func (c *cluster) observe(s *sample.Source, key string) {
 // deploymentStatus returns a status with random numbers, not all of which are possible.
 func deploymentStatus(s *sample.Source) object {
 	status := object{}
-	for _, name := range []string{"observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"} {
+	for _, name := range []string{
+		"observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas",
+	} {
 		if n := s.Below(6); n > 0 {
 			status[name] = float64(n)
 		}
@@ -175,7 +189,9 @@ func deploymentStatus(s *sample.Source) object {
 	var conditions []any
 	for _, kind := range []string{"Available", "Progressing", "ReplicaFailure"} {
 		if s.Maybe(2) {
-			conditions = append(conditions, deploymentCondition(kind, s.Maybe(2), "Reason", sample.Pick(s, "Message.", "", "Two\nlines", "一", strings.Repeat("long ", 4000))))
+			status := sample.Pick(s, "False", "True")
+			message := sample.Pick(s, "Message.", "", "Two\nlines", "一", strings.Repeat("long ", 4000))
+			conditions = append(conditions, cluster.Condition(kind, status, "Reason", message))
 		}
 	}
 	if conditions != nil {
@@ -186,8 +202,8 @@ func deploymentStatus(s *sample.Source) object {
 }
 
 // remember gives the XR the status of an earlier response.
-func (c *cluster) remember(s *sample.Source) {
-	metadata(c.xr)["generation"] = float64(1 + s.Below(3))
+func remember(c *cluster.Cluster, s *sample.Source) {
+	metadata(c.XR)["generation"] = float64(1 + s.Below(3))
 	if s.Maybe(3) {
 		return
 	}
@@ -196,15 +212,14 @@ func (c *cluster) remember(s *sample.Source) {
 		if s.Maybe(4) {
 			continue
 		}
-		conditions = append(conditions, object{
-			"type":    kind,
-			"status":  sample.Pick(s, "True", "False", "Unknown"),
-			"reason":  sample.Pick(s, "Available", "RollingOut", "Unavailable", "Creating", "AsExpected", "Missing", "ProgressDeadlineExceeded", "FatalError", "Complete", "Incomplete"),
-			"message": sample.Pick(s, "The book has problems: a", "", "a\nb", strings.Repeat("long ", 4000)),
-		})
+		conditions = append(conditions, cluster.Condition(kind, sample.Pick(s, "True", "False", "Unknown"), sample.Pick(s,
+			"Available", "RollingOut", "Unavailable", "Creating", "AsExpected", "Missing", "ProgressDeadlineExceeded",
+			"FatalError", "Complete", "Incomplete"),
+			sample.Pick(s, "The book has problems: a", "", "a\nb", strings.Repeat("long ", 4000))))
 	}
-	conditions = append(conditions, responsive(s.Maybe(2)))
-	c.xr["status"] = object{"status": sample.Pick(s, "NotReady", "Available", "Healthy"), "conditions": conditions}
+	// While Crossplane's circuit breaker is open, the condition is false.
+	conditions = append(conditions, cluster.Condition("Responsive", sample.Pick(s, "False", "True"), "Reason", ""))
+	c.XR["status"] = object{"status": sample.Pick(s, "NotReady", "Available", "Healthy"), "conditions": conditions}
 }
 
 // pipeline adds the desired state of earlier steps.
@@ -224,23 +239,29 @@ func pipeline(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 		"empty": {},
 	}
 	if s.Maybe(4) {
-		req.Desired.Resources[sample.Pick(s, slices.Concat(ours, optional)...)] = &fnv1.Resource{
-			Resource: toStruct(t, object{"apiVersion": "v1", "kind": sample.Pick(s, "Secret", "ConfigMap", "Deployment", "Service")}),
-		}
+		key := sample.Pick(s, slices.Concat(ours, optional)...)
+		kind := sample.Pick(s, "Secret", "ConfigMap", "Deployment", "Service")
+		req.Desired.Resources[key] = &fnv1.Resource{Resource: toStruct(t, object{"apiVersion": "v1", "kind": kind})}
 	}
+	status := sample.Pick[any](s, object{"theirs": 1.0, "url": "theirs"}, nil, "text")
 	req.Desired.Composite = &fnv1.Resource{
-		Resource:          toStruct(t, object{"apiVersion": "example.com/v1", "kind": "X", "status": sample.Pick[any](s, object{"theirs": 1.0, "url": "theirs"}, nil, "text")}),
+		Resource:          toStruct(t, object{"kind": "X", "status": status}),
 		ConnectionDetails: map[string][]byte{"password": []byte("secret")},
 		Ready:             sample.Pick(s, fnv1.Ready_READY_FALSE, fnv1.Ready_READY_TRUE, fnv1.Ready_READY_UNSPECIFIED),
 	}
 }
 
 // corrupt changes a request to one that Crossplane never sends.
-func corrupt(s *sample.Source, req *fnv1.RunFunctionRequest) {
-	roots := []*structpb.Struct{req.GetObserved().GetComposite().GetResource(), req.GetInput(), req.GetContext(), req.GetDesired().GetComposite().GetResource()}
-	for _, resources := range []map[string]*fnv1.Resource{req.GetObserved().GetResources(), req.GetDesired().GetResources()} {
-		for _, key := range slices.Sorted(maps.Keys(resources)) {
-			roots = append(roots, resources[key].GetResource())
+func corrupt(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
+	t.Helper()
+
+	roots := []*structpb.Struct{
+		req.GetObserved().GetComposite().GetResource(), req.GetInput(), req.GetContext(),
+		req.GetDesired().GetComposite().GetResource(),
+	}
+	for _, state := range []*fnv1.State{req.GetObserved(), req.GetDesired()} {
+		for _, key := range slices.Sorted(maps.Keys(state.GetResources())) {
+			roots = append(roots, state.GetResources()[key].GetResource())
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(req.GetRequiredResources())) {
@@ -249,12 +270,14 @@ func corrupt(s *sample.Source, req *fnv1.RunFunctionRequest) {
 		}
 	}
 	for range 1 + s.Below(3) {
-		corruptStruct(s, sample.Pick(s, roots...), sample.Pick(s, 2, 1, 3, 4, 6, 8))
+		corruptStruct(t, s, sample.Pick(s, roots...), sample.Pick(s, 2, 1, 3, 4, 6, 8))
 	}
 }
 
 // corruptStruct replaces, adds or removes a field, at most the given levels deep.
-func corruptStruct(s *sample.Source, in *structpb.Struct, levels int) {
+func corruptStruct(t testing.TB, s *sample.Source, in *structpb.Struct, levels int) {
+	t.Helper()
+
 	if len(in.GetFields()) == 0 {
 		return
 	}
@@ -264,14 +287,14 @@ func corruptStruct(s *sample.Source, in *structpb.Struct, levels int) {
 		if l := next.GetListValue().GetValues(); len(l) > 0 {
 			i := s.Below(len(l))
 			if l[i].GetStructValue() == nil {
-				l[i] = odd(s)
+				l[i] = odd(t, s)
 
 				return
 			}
 			next = l[i]
 		}
 		if next.GetStructValue() != nil {
-			corruptStruct(s, next.GetStructValue(), levels-1)
+			corruptStruct(t, s, next.GetStructValue(), levels-1)
 
 			return
 		}
@@ -282,40 +305,38 @@ func corruptStruct(s *sample.Source, in *structpb.Struct, levels int) {
 	case 1:
 		in.GetFields()[oddName(s)] = in.GetFields()[name]
 	case 2:
-		in.GetFields()[oddName(s)] = odd(s)
+		in.GetFields()[oddName(s)] = odd(t, s)
 	default:
-		in.GetFields()[name] = odd(s)
+		in.GetFields()[name] = odd(t, s)
 	}
 }
 
 func oddName(s *sample.Source) string {
 	return sample.Pick(s,
 		"", " ", "a.b/c", "$patch", "$retainKeys", "$setElementOrder/containers", "$deleteFromPrimitiveList/args", "$x",
-		"name", "namespace", "status", "spec", "data", "SUMMARY.md", "print.md", "..", "new\nline", "\x00", "一", "app.kubernetes.io/name",
-		strings.Repeat("k", 300), strings.Repeat("\n", 100_000))
+		"name", "namespace", "status", "spec", "data", "SUMMARY.md", "print.md", "..", "new\nline", "\x00", "一",
+		"app.kubernetes.io/name", strings.Repeat("k", 300), strings.Repeat("\n", 100_000))
 }
 
 // odd returns a value that is invalid for nearly every field.
-func odd(s *sample.Source) *structpb.Value {
-	text := structpb.NewStringValue
-	object := func(name string, v *structpb.Value) *structpb.Value {
-		return structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{name: v}})
-	}
+func odd(t testing.TB, s *sample.Source) *structpb.Value {
+	t.Helper()
 
-	return sample.Pick(s,
-		structpb.NewNullValue(), &structpb.Value{}, structpb.NewBoolValue(true), text(""), text("x"),
-		structpb.NewNumberValue(0), structpb.NewNumberValue(-1), structpb.NewNumberValue(0.5), structpb.NewNumberValue(1e300),
-		structpb.NewNumberValue(math.NaN()), structpb.NewNumberValue(math.Inf(-1)), structpb.NewNumberValue(math.MaxInt64),
-		text("-1"), text("1e999999999"), text("1E-999999999"), text("NaN"), text("Zw=="), text("not base64"), text("a b\nc"), text("\x00\u202e一"),
-		text("[a-"), text("*"), text("a@b@c"), text("latest"), text("2024-01-01T00:00:00Z"), text("0x1p-2"),
-		text(strings.Repeat("x", 300)), text(strings.Repeat("\x00", 100_000)), text(strings.Repeat("一", 50_000)), text(strings.Repeat("9", 100_000)),
-		structpb.NewStructValue(nil), structpb.NewStructValue(&structpb.Struct{}), structpb.NewListValue(nil), structpb.NewListValue(&structpb.ListValue{}),
-		structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{{}, structpb.NewNullValue(), text("x"), object("a", text("b"))}}),
-		structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{object("name", text("x")), object("name", text("x"))}}),
-		object("$patch", text("delete")), object("$patch", text("replace")), object("$patch", text("odd")), object("$patch", structpb.NewNumberValue(1)),
-		object("$retainKeys", text("x")), object("name", structpb.NewNullValue()), object("name", text("mdbook")), object("a", &structpb.Value{}),
+	empty := &structpb.Value{}
+
+	return valueOf(t, sample.Pick[any](s,
+		nil, empty, true, "", "x", 0, -1, 0.5, 1e300, math.NaN(), math.Inf(-1), math.MaxInt64,
+		"-1", "1e999999999", "1E-999999999", "NaN", "Zw==", "not base64", "a b\nc", "\x00\u202e一",
+		"[a-", "*", "a@b@c", "latest", "2024-01-01T00:00:00Z", "0x1p-2",
+		strings.Repeat("x", 300), strings.Repeat("\x00", 100_000), strings.Repeat("一", 50_000),
+		strings.Repeat("9", 100_000),
+		structpb.NewStructValue(nil), object{}, structpb.NewListValue(nil), []any{},
+		[]any{nil, "x", object{"a": "b"}}, []any{object{"name": "x"}, object{"name": "x"}},
+		structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{empty}}),
+		object{"$patch": "delete"}, object{"$patch": "replace"}, object{"$patch": "odd"}, object{"$patch": 1},
+		object{"$retainKeys": "x"}, object{"name": nil}, object{"name": "mdbook"}, object{"a": empty},
 		deep(200),
-	)
+	))
 }
 
 func deep(levels int) *structpb.Value {

@@ -1,32 +1,36 @@
 package fn_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-markdownview/test/cluster"
 )
 
 // repository returns an OCIRepository of Flux that has fetched a revision, with the condition
 // Ready. An empty revision means that there is none yet.
 func repository(revision, ready, message string) object {
-	status := object{"observedGeneration": 1.0, "conditions": []any{object{"type": "Ready", "status": ready, "reason": "Reason", "message": message}}}
+	status := object{"observedGeneration": 1.0, "conditions": []any{cluster.Condition("Ready", ready, "Reason", message)}}
 	if revision != "" {
 		// The digest of an artifact is that of the file in which Flux stores it.
 		status["artifact"] = object{"revision": revision, "digest": "sha256:" + strings.Repeat("00", 32)}
 	}
 
-	return object{"metadata": object{"generation": 1.0}, "spec": object{"url": "oci://registry.example.com/team/book"}, "status": status}
+	return object{
+		"metadata": object{"generation": 1.0}, "status": status,
+		"spec": object{"url": "oci://registry.example.com/team/book"},
+	}
 }
 
 // following returns a cluster with a MarkdownView that follows the OCIRepository handbook.
-func following(t *testing.T) *cluster {
+func following(t *testing.T) *cluster.Cluster {
 	t.Helper()
 
 	c := newCluster(t, viewOf(object{"markdownsFrom": []any{object{"ociRepository": object{"name": "handbook"}}}}),
 		inputWith(object{"allowedBookImages": []any{"registry.example.com/team/*"}}))
-	c.repositories = map[string]object{}
+	c.Repositories = map[string]object{}
 
 	return c
 }
@@ -36,62 +40,71 @@ func TestRepositoryLife(t *testing.T) {
 	t.Parallel()
 
 	const (
-		one   = "sha256:" + "1111111111111111111111111111111111111111111111111111111111111111"
-		two   = "sha256:" + "2222222222222222222222222222222222222222222222222222222222222222"
-		book  = "registry.example.com/team/book@"
-		waits = `spec.markdownsFrom[0].ociRepository.name: Invalid value: "handbook": `
-		stays = "OCIRepositoryNotReady The book stays at " + book + two + ": "
-		its   = "OCIRepository handbook in namespace docs "
-		gone  = "create OCIRepository handbook in namespace docs, or name another one: it does not exist"
-		still = "resume OCIRepository handbook in namespace docs: it is suspended"
-		fine  = "AsExpected No errors found"
+		one     = "sha256:" + "1111111111111111111111111111111111111111111111111111111111111111"
+		two     = "sha256:" + "2222222222222222222222222222222222222222222222222222222222222222"
+		book    = "registry.example.com/team/book@"
+		subject = "OCIRepository handbook in namespace docs"
+		waits   = `OCIRepositoryNotReady: spec.markdownsFrom[0].ociRepository.name: Invalid value: "handbook": `
+		stays   = "OCIRepositoryNotReady: The book stays at " + book + two + ": "
+		fine    = "AsExpected: No errors found"
+		absent  = "create " + subject + ", or name another one: it does not exist"
+		unready = subject + " is not ready: "
+		fetch   = subject + " waits for Flux, which has not fetched its image yet"
+		resume  = "resume " + subject + ": it is suspended"
+		stored  = "stored artifact"
+		builds  = "building artifact"
+		missing = "no signature"
 	)
 	c := following(t)
-	set := func(r object) func() { return func() { c.repositories["handbook"] = r } }
-	changed := func(r object, fields object) func() {
+	set := func(revision, ready, message string) func() {
+		return func() { c.Repositories["handbook"] = repository(revision, ready, message) }
+	}
+	// changed sets an OCIRepository whose spec has changed since Flux observed it.
+	changed := func(revision, ready, message string, fields object) func() {
 		return func() {
-			metadata(r)["generation"] = 2.0
-			mergeInto(r["spec"].(object), fields)
-			set(r)()
+			set(revision, ready, message)()
+			mergeInto(c.Repositories["handbook"], object{"metadata": object{"generation": 2.0}, "spec": fields})
 		}
 	}
-	url := object{"url": "oci://registry.example.com/team/other"}
+	unseen := func() {
+		set("", "Unknown", "")()
+		delete(c.Repositories["handbook"], "status")
+	}
+	remove := func() { delete(c.Repositories, "handbook") }
+	url, suspend := object{"url": "oci://registry.example.com/team/other"}, object{"suspend": true}
 	for _, step := range []struct {
 		reason string
 		change func()
-		// image is what the pods mount in the end, degraded the reason and the message
-		// of the condition.
+		// image is what the pods mount in the end, and degraded the condition.
 		image, degraded string
 	}{
-		{"It is absent, and no pod serves another image", func() {}, "", "OCIRepositoryNotReady " + waits + gone},
-		{"Flux has not seen it", set(object{"spec": object{"url": "oci://registry.example.com/team/book"}}), "", "OCIRepositoryNotReady " + waits + its + "waits for Flux, which has not fetched its image yet"},
-		{"Flux is fetching it", set(repository("", "Unknown", "building artifact")), "", "OCIRepositoryNotReady " + waits + its + "waits for Flux, which has not fetched its image yet"},
-		{"Flux cannot fetch it", set(repository("", "False", "no such tag")), "", "OCIRepositoryNotReady " + waits + its + "is not ready: no such tag"},
-		{"It is suspended before it was fetched", changed(repository("", "True", ""), object{"suspend": true}), "", "OCIRepositoryNotReady " + waits + still},
-		{"Flux has fetched it", set(repository("latest@"+one, "True", "stored artifact")), book + one, fine},
-		{"Flux sees that the tag moves", set(repository("latest@"+one, "Unknown", "building artifact")), book + one, fine},
-		{"The tag has moved", set(repository("latest@"+two, "True", "stored artifact")), book + two, fine},
-		{"The signature of a push is missing", set(repository("latest@"+two, "False", "no matching\nsignatures")), book + two, stays + its + "is not ready: no matching signatures"},
-		{"Flux tries again", set(repository("latest@"+two, "Unknown", "building artifact")), book + two, stays + its + "is not ready: no matching signatures"},
-		{"It has another URL, which Flux has not fetched", changed(repository("latest@"+two, "True", ""), url), book + two, fine},
-		{"Flux cannot fetch the other URL", changed(repository("latest@"+two, "False", "unauthorized"), url), book + two, stays + its + "is not ready: unauthorized"},
-		{"It is suspended", changed(repository("latest@"+two, "True", ""), object{"suspend": true}), book + two, fine},
-		{"It is deleted", func() { delete(c.repositories, "handbook") }, book + two, stays + gone},
-		{"It is created again", set(repository("", "Unknown", "reconciliation in progress")), book + two, stays + gone},
-		{"It is suspended before it was fetched again", changed(repository("", "True", ""), object{"suspend": true}), book + two, stays + still},
-		{"Flux has fetched it again, by digest", set(repository(one, "True", "stored artifact")), book + one, fine},
+		{"It is absent, and no pod serves another image", func() {}, "", waits + absent},
+		{"Flux has not seen it", unseen, "", waits + fetch},
+		{"Flux is fetching it", set("", "Unknown", builds), "", waits + fetch},
+		{"Flux cannot fetch it", set("", "False", "no such tag"), "", waits + unready + "no such tag"},
+		{"It is suspended before it was fetched", changed("", "True", "", suspend), "", waits + resume},
+		{"Flux has fetched it", set("latest@"+one, "True", stored), book + one, fine},
+		{"Flux sees that the tag moves", set("latest@"+one, "Unknown", builds), book + one, fine},
+		{"The tag has moved", set("latest@"+two, "True", stored), book + two, fine},
+		{"A push has no signature", set("latest@"+two, "False", "no\nsignature"), book + two, stays + unready + missing},
+		{"Flux tries again", set("latest@"+two, "Unknown", builds), book + two, stays + unready + missing},
+		{"It has another URL, which Flux has not fetched", changed("latest@"+two, "True", "", url), book + two, fine},
+		{"Flux cannot fetch it", changed("latest@"+two, "False", "denied", url), book + two, stays + unready + "denied"},
+		{"It is suspended", changed("latest@"+two, "True", "", suspend), book + two, fine},
+		{"It is deleted", remove, book + two, stays + absent},
+		{"It is created again", set("", "Unknown", "reconciliation in progress"), book + two, stays + absent},
+		{"It is suspended before it was fetched again", changed("", "True", "", suspend), book + two, stays + resume},
+		{"Flux has fetched it again, by digest", set(one, "True", stored), book + one, fine},
 	} {
 		step.change()
-		p := c.settle()
-		if image := imageOf(c.request().GetObserved().GetResources()["deployment"]); image != step.image {
+		p := c.Settle()
+		if image := imageOf(c.Objects["deployment"]); image != step.image {
 			t.Errorf("%s: the pods mount: want %q, got %q", step.reason, step.image, image)
 		}
-		degraded := c.request()
-		got := fmt.Sprint(run(t, degraded).GetConditions()[1].GetReason(), " ", run(t, degraded).GetConditions()[1].GetMessage())
-		if diff := cmp.Diff(step.degraded, got); diff != "" {
+		if diff := cmp.Diff(step.degraded, p.Condition("Degraded")); diff != "" {
 			t.Errorf("%s: Degraded: -want, +got:\n%s", step.reason, diff)
 		}
-		if step.image != "" && !p.ready[len(p.ready)-1] {
+		if step.image != "" && !p.Ready() {
 			t.Errorf("%s: not ready at the end: %v", step.reason, p)
 		}
 	}
@@ -103,12 +116,12 @@ func TestRepositoryWhileWaiting(t *testing.T) {
 	t.Parallel()
 
 	c := following(t)
-	c.repositories["handbook"] = repository("latest@sha256:"+strings.Repeat("1e", 32), "True", "stored artifact")
-	c.settle()
-	delete(c.repositories, "handbook")
-	c.edit(func(spec object) { spec["replicas"] = 3.0 })
-	if p := c.settle(); !p.ready[len(p.ready)-1] || child(c.objects["deployment"], "spec")["replicas"] != 3.0 {
-		t.Errorf("want 3 replicas, got %v, ready %v", child(c.objects["deployment"], "spec")["replicas"], p.ready)
+	c.Repositories["handbook"] = repository("latest@sha256:"+strings.Repeat("1e", 32), "True", "stored artifact")
+	c.Settle()
+	delete(c.Repositories, "handbook")
+	c.Edit(func(spec object) { spec["replicas"] = 3.0 })
+	if p := c.Settle(); !p.Ready() || at(c.Objects["deployment"], "spec", "replicas") != 3.0 {
+		t.Errorf("want 3 replicas, got %v, %v", at(c.Objects["deployment"], "spec", "replicas"), p)
 	}
 }
 
@@ -116,32 +129,31 @@ func TestRepositoryWhileWaiting(t *testing.T) {
 func TestRepositoryPolicy(t *testing.T) {
 	t.Parallel()
 
-	digest := "sha256:" + strings.Repeat("1e", 32)
+	const named = "spec.markdownsFrom[0].ociRepository.name: "
 	for url, tc := range map[string]struct {
 		reason  string
 		allowed []any
 		want    string
 	}{
 		"oci://registry.example.com/team/book": {
-			reason: "Another repository is allowed", allowed: []any{"registry.example.com/docs/*"},
-			want: `spec.markdownsFrom[0].ociRepository.name: Forbidden: name an OCIRepository with a URL that matches registry.example.com/docs/*`,
+			"Another repository is allowed", []any{"registry.example.com/docs/*"},
+			"Forbidden: name an OCIRepository with a URL that matches registry.example.com/docs/*",
 		},
 		"oci://registry.example.com/docs/book": {
-			reason: "None is allowed", allowed: []any{},
-			want: `spec.markdownsFrom[0].ociRepository.name: Forbidden: use markdowns or ConfigMaps: the Input's allowedBookImages allows no image`,
+			"None is allowed", []any{},
+			"Forbidden: use markdowns or ConfigMaps: the Input's allowedBookImages allows no image",
 		},
 		"oci://registry.example.com/A": {
-			reason: "A URL that is no image", allowed: []any{"*/a"},
-			want: `spec.markdownsFrom[0].ociRepository.name: Invalid value: "registry.example.com/A@sha256:1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e…": write an image reference such as docker.io/peaceiris/mdbook:v0.5.0`,
+			"A URL that is no image", []any{"*/a"},
+			`Invalid value: "registry.example.com/A@sha256:1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e…": ` +
+				"write an image reference such as docker.io/peaceiris/mdbook:v0.5.0",
 		},
 	} {
 		c := following(t)
-		c.input["allowedBookImages"] = tc.allowed
-		r := repository("latest@"+digest, "True", "stored artifact")
-		child(r, "spec")["url"] = url
-		c.repositories["handbook"] = r
-		got := checkLaws(t, c.request()).GetConditions()[1].GetMessage()
-		if diff := cmp.Diff(tc.want, got); diff != "" {
+		c.Input["allowedBookImages"] = tc.allowed
+		c.Repositories["handbook"] = repository("latest@sha256:"+strings.Repeat("1e", 32), "True", "stored artifact")
+		child(c.Repositories["handbook"], "spec")["url"] = url
+		if diff := cmp.Diff("InvalidSpec: "+named+tc.want, degraded(checkLaws(t, c.Request()))); diff != "" {
 			t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 		}
 	}

@@ -14,24 +14,24 @@ import (
 // testdata/revisions.json. A revision is in the pod template, so a difference means that
 // a new version of the function restarts the pods of such books.
 func TestRevisions(t *testing.T) {
+	const ours = "../package/configuration/composition.yaml"
 	got := map[string]string{}
 	for name, files := range map[string]struct{ xr, composition, shared string }{
-		"example/xr.yaml":          {xr: "xr.yaml", composition: "../package/configuration/composition.yaml"},
-		"example/nested/xr.yaml":   {xr: "nested/xr.yaml", composition: "../package/configuration/composition.yaml"},
-		"example/from/xr.yaml":     {xr: "from/xr.yaml", composition: "../package/configuration/composition.yaml", shared: "from/configmap.yaml"},
+		"example/xr.yaml":          {xr: "xr.yaml", composition: ours},
+		"example/nested/xr.yaml":   {xr: "nested/xr.yaml", composition: ours},
+		"example/from/xr.yaml":     {xr: "from/xr.yaml", composition: ours, shared: "from/configmap.yaml"},
 		"example/from/image.yaml":  {xr: "from/image.yaml", composition: "production/composition.yaml"},
 		"example/platform/xr.yaml": {xr: "platform/xr.yaml", composition: "platform/composition.yaml"},
 		"example/production":       {xr: "xr.yaml", composition: "production/composition.yaml"},
 		"example/tutorial/xr.yaml": {xr: "tutorial/xr.yaml", composition: "tutorial/composition.yaml"},
 	} {
-		steps := child(readExample(t, files.composition), "spec")["pipeline"].([]any)
-		input, _ := steps[0].(object)["input"].(object)
+		input, _ := at(listAt(readExample(t, files.composition), "spec", "pipeline")[0], "input").(object)
 		c := newCluster(t, readExample(t, files.xr), input)
 		if files.shared != "" {
 			shared := readExample(t, files.shared)
-			c.shared = map[string]object{metadata(shared)["name"].(string): {"data": shared["data"]}}
+			c.Shared = map[string]object{metadata(shared)["name"].(string): {"data": shared["data"]}}
 		}
-		got[name] = revisionOf(run(t, c.request()).GetDesired().GetResources()["deployment"].GetResource().AsMap())
+		got[name] = revisionOf(run(t, c.Request()).GetDesired().GetResources()["deployment"].GetResource().AsMap())
 	}
 	for name, req := range goldenRequests(t) {
 		if d := run(t, req).GetDesired().GetResources()["deployment"].GetResource(); d != nil {
@@ -58,7 +58,8 @@ func TestRevisions(t *testing.T) {
 		t.Fatalf("cannot decode %s: %v", path, err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("pods of these books restart with this version: if they must, say so in CHANGELOG.md, and run go test ./fn -run TestRevisions -update: -want, +got:\n%s", diff)
+		t.Errorf("pods of these books restart with this version: if they must, say so in CHANGELOG.md, "+
+			"and run go test ./fn -run TestRevisions -update: -want, +got:\n%s", diff)
 	}
 }
 

@@ -223,7 +223,7 @@ func extraErrors(f *files.Files, at *field.Path) field.ErrorList {
 	for _, n := range extra {
 		size += n
 	}
-	if size += files.Size(f.Spec); len(extra) > 0 && size > files.MaxBytes {
+	if size += files.Size(f.Spec); size > files.MaxBytes {
 		errs = append(errs, field.Forbidden(at, "shorten or remove files: together with those of the MarkdownView they have more than 1 MiB"))
 	}
 

@@ -49,14 +49,14 @@ func TestMerged(t *testing.T) {
 	}{
 		"Unmerged": {
 			reason: "Errors of one template hide none of another",
-			input: `{` + route + `, podDisruptionBudget: {}, templates: {httpRoute: {spec: {rules: [{timeout: 10s, filters: [{type: 1}]}]}}, ingress: {},
+			input: `{` + route + `, podDisruptionBudget: {}, templates: {httpRoute: {spec: {rules: [{timeout: 10s, filters: [{type: 1}]}]}}, ingress: {text: a},
 				podDisruptionBudget: {spec: {$patch: merge}}, configMap: {text: a}, deployment: {text: a}, service: {text: a}}}`,
 			want: []string{
 				"input.templates.configMap.text: Forbidden: unknown field",
 				"input.templates.deployment.text: Forbidden: unknown field",
 				"input.templates.httpRoute.spec.rules[0].filters[0].type: Invalid value: must be a string",
 				"input.templates.httpRoute.spec.rules[0].timeout: Forbidden: unknown field: use one of backendRefs, filters, matches, name, timeouts",
-				"input.templates.ingress: Forbidden: set input.ingress, or remove the template: it has no effect",
+				"input.templates.ingress.text: Forbidden: unknown field", "input.templates.ingress: Forbidden: set input.ingress, or remove the template: it has no effect",
 				`input.templates.podDisruptionBudget.spec.$patch: Unsupported value: supported values: "replace", "delete"`,
 				"input.templates.service.text: Forbidden: unknown field",
 			},

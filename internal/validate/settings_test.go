@@ -38,9 +38,11 @@ func TestSettings(t *testing.T) {
 			reason: "The longest values, in characters",
 			Settings: view.Settings{
 				Title: strings.Repeat("ペ", 256), Description: strings.Repeat("ペ", 1024), Language: language[:34] + "b",
-				Authors: slices.Repeat([]string{strings.Repeat("ペ", 256)}, 32),
+				Authors: slices.Repeat([]string{strings.Repeat("ペ", 256)}, 32), Redirects: redirects(64, strings.Repeat("x", 503)),
+				RepositoryURL: "https://a/" + strings.Repeat("b", 1014), EditURLTemplate: "https://a/{path}" + strings.Repeat("b", 1008),
 			},
 		},
+		"Longest":     {reason: "The longest redirect", Settings: redirect("/"+strings.Repeat("a", 249)+".html", strings.Repeat("b", 512))},
 		"Title":       {reason: "One character more", Settings: view.Settings{Title: strings.Repeat("a", 257)}, want: []string{`book.title: Invalid value: "` + strings.Repeat("a", 80) + `…": must be at most 256 characters long`}},
 		"Description": {reason: "One character more", Settings: view.Settings{Description: strings.Repeat("a", 1025)}, want: []string{`book.description: Invalid value: "` + strings.Repeat("a", 80) + `…": must be at most 1024 characters long`}},
 		"Authors":     {reason: "One author more", Settings: view.Settings{Authors: slices.Repeat([]string{"a"}, 33)}, want: []string{"book.authors: Too many: 33: must have at most 32 items"}},
@@ -117,7 +119,7 @@ func TestXRD(t *testing.T) {
 func redirects(n int, target string) map[string]string {
 	all := map[string]string{}
 	for i := range n {
-		all[fmt.Sprintf("/%d.html", i)] = target
+		all[fmt.Sprintf("/%03d.html", i)] = target
 	}
 
 	return all

@@ -1,0 +1,109 @@
+package fn_test
+
+import (
+	"testing"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/crossplane-contrib/function-markdownview/test/cluster"
+)
+
+type object = cluster.Object
+
+var (
+	at, textAt, listAt     = cluster.At, cluster.TextAt, cluster.ListAt
+	child, metadata, clone = cluster.Child, cluster.Metadata, cluster.Clone
+	revisionOf, mergeInto  = cluster.RevisionOf, cluster.Merge
+)
+
+// newCluster returns a simulated cluster that checks the laws for each call.
+func newCluster(t testing.TB, xr, input object) *cluster.Cluster {
+	t.Helper()
+
+	return cluster.New(t, xr, input, checkLaws)
+}
+
+// sharing returns a cluster with a MarkdownView and with the ConfigMaps that its spec
+// can name.
+func sharing(t testing.TB, spec, input object, configMaps map[string]object) *cluster.Cluster {
+	t.Helper()
+
+	c := newCluster(t, viewOf(spec), input)
+	c.Shared = configMaps
+
+	return c
+}
+
+func viewOf(spec object) object {
+	return object{
+		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1",
+		"kind":       "MarkdownView",
+		"metadata":   object{"name": "sample", "namespace": "docs"},
+		"spec":       spec,
+	}
+}
+
+// inputWith returns an Input with some fields.
+func inputWith(fields object) object {
+	in := object{"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input"}
+	mergeInto(in, fields)
+
+	return in
+}
+
+func book(text string) object {
+	return object{"SUMMARY.md": "# Summary\n\n- [Page](page.md)\n", "page.md": text}
+}
+
+func data(files object) object { return object{"data": files} }
+
+// from returns an entry of spec.markdownsFrom for a ConfigMap, and image one for an image.
+func from(name, path string) object {
+	return object{"configMap": object{"name": name}, "path": path}
+}
+
+func image(tag string) object {
+	return object{"image": object{"reference": "registry.example.com/book" + tag}}
+}
+
+func toStruct(t testing.TB, o object) *structpb.Struct {
+	t.Helper()
+
+	return cluster.Struct(t, o)
+}
+
+func toState(t testing.TB, key string, o object) *fnv1.State {
+	t.Helper()
+
+	return &fnv1.State{Resources: map[string]*fnv1.Resource{key: {Resource: toStruct(t, o)}}}
+}
+
+// valueOf returns a Value. It keeps Values that are already in value, at any depth.
+func valueOf(t testing.TB, value any) *structpb.Value {
+	t.Helper()
+
+	switch value := value.(type) {
+	case *structpb.Value:
+		return value
+	case object:
+		fields := map[string]*structpb.Value{}
+		for name, child := range value {
+			fields[name] = valueOf(t, child)
+		}
+
+		return structpb.NewStructValue(&structpb.Struct{Fields: fields})
+	default:
+		v, err := structpb.NewValue(value)
+		if err != nil {
+			t.Fatalf("cannot create a Value: %v", err)
+		}
+
+		return v
+	}
+}
+
+// specOf returns the spec in a request.
+func specOf(req *fnv1.RunFunctionRequest) *structpb.Struct {
+	return req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
+}
