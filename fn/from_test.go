@@ -118,7 +118,8 @@ func TestMarkdownsFrom(t *testing.T) {
 			"spec.binaries can have text", object{"markdowns": plain, "binaries": object{"a.md": "W0JdKGIubWQpCg=="}}, nil, dead,
 		},
 		"Base64OfTemplate": {
-			"binaryData of a template can have text", object{"markdowns": plain},
+			"binaryData of a template can have text",
+			object{"markdowns": plain},
 			inputWith(object{"templates": template(shelf()["link"])}), dead,
 		},
 		"NotUTF8": {
@@ -182,23 +183,28 @@ func TestMarkdownsFrom(t *testing.T) {
 			invalid + ".markdownsFrom: Forbidden: split the book: it has 2501 files, and a book has at most 1000",
 		},
 		"OtherImageAllowed": {
-			"An image must match a pattern, and allowedImages is for other images", object{"markdownsFrom": []any{image(":v1")}},
+			"An image must match a pattern, and allowedImages is for other images",
+			object{"markdownsFrom": []any{image(":v1")}},
 			inputWith(object{"allowedImages": []any{"*/book"}, "allowedBookImages": []any{"registry.example.com/team/*"}}),
 			invalid + ".markdownsFrom[0].image.reference: Forbidden: name an image that matches registry.example.com/team/*",
 		},
 		"ImageAndTemplate": {
-			"A template cannot add files to an image", object{"markdownsFrom": []any{image(":v1")}},
+			"A template cannot add files to an image",
+			object{"markdownsFrom": []any{image(":v1")}},
 			with(books, object{"templates": template(data(object{"theme.css": ""}))}),
 			invalid + ".markdownsFrom[0].image: Forbidden: use markdowns or ConfigMaps: the Input's templates.configMap adds " +
 				"files to every book, and nothing can be added to an image",
 		},
 		"Tag": {
 			"The message explains that a new image with the same tag does not roll out",
-			object{"markdownsFrom": []any{image(":v1")}}, books,
+			object{"markdownsFrom": []any{image(":v1")}},
+			books,
 			not + ":v1, which holds the book. Name a digest: a new image with the same tag is not rolled out",
 		},
 		"Digest": {
-			"A digest never changes, so the message needs no advice", object{"markdownsFrom": []any{image(digest)}}, books,
+			"A digest never changes, so the message needs no advice",
+			object{"markdownsFrom": []any{image(digest)}},
+			books,
 			not + digest + ", which holds the book\n",
 		},
 	} {
@@ -271,8 +277,10 @@ func TestMarkdownsFromLife(t *testing.T) {
 		fails   string
 		objects []string
 	}{
-		{"Created with a missing ConfigMap", spec(object{"SUMMARY.md": "- [A](guide/a.md)\n"}, from("guide", "guide")),
-			false, "ConfigMapNotFound", nil},
+		{
+			"Created with a missing ConfigMap", spec(object{"SUMMARY.md": "- [A](guide/a.md)\n"}, from("guide", "guide")),
+			false, "ConfigMapNotFound", nil,
+		},
 		{"The ConfigMap is created", guide(object{"a.md": "one"}), true, "", all},
 		{"The ConfigMap changes", guide(object{"a.md": "two"}), true, "", all},
 		{"The labels of the ConfigMap change", label, false, "", all},
@@ -343,12 +351,17 @@ func TestCopies(t *testing.T) {
 		{"mdBook builds a changed book again", specFrom(guide, "guide@guide"), nil, []string{"guide"}},
 		{"immutableConfigMaps is about the text of the spec", specFrom(guide, "guide@guide"), immutable, []string{"guide"}},
 		{"Keys that are added later are not mounted", specFrom(guide, "empty", "guide@guide"), nil, []string{"guide"}},
-		{"Images, texts that YAML would change, and names that are no keys are copied",
-			auto(specFrom(nil, "guide", "guide@ガイド", "img@img")), static, nil},
+		{
+			"Images, texts that YAML would change, and names that are no keys are copied",
+			auto(specFrom(nil, "guide", "guide@ガイド", "img@img")), static, nil,
+		},
 		{"A ConfigMap holds 1 MiB", specFrom(guide, "mib@guide"), static, nil},
 		{"Larger books are mounted", specFrom(guide, "larger@guide"), static, []string{"larger"}},
-		{"Files whose keys would be the same are mounted",
-			specFrom(object{"SUMMARY.md": "- [A](guide/a.md)\n", "guide/a.md": ""}, "keys"), static, []string{"keys"}},
+		{
+			"Files whose keys would be the same are mounted",
+			specFrom(object{"SUMMARY.md": "- [A](guide/a.md)\n", "guide/a.md": ""}, "keys"), static,
+			[]string{"keys"},
+		},
 	} {
 		rsp := checkLaws(t, sharing(t, tc.spec, tc.input, shelf()).Request())
 		var got []string

@@ -45,12 +45,15 @@ func TestLife(t *testing.T) {
 			"Available", rolling,
 			`ProgressDeadlineExceeded: Run kubectl describe pods -n docs -l app.kubernetes.io/instance=sample: ` +
 				`Deployment viewer-sample cannot roll out: ReplicaSet "viewer-0a1b2c3" has timed out progressing`,
-			0, []string{"ProgressDeadlineExceeded"},
+			0,
+			[]string{"ProgressDeadlineExceeded"},
 		}},
 		{"fixed", func() { c.Edit(func(spec object) { delete(spec, "viewerImage") }) }, fine},
 		{"ConfigMap deleted", func() { c.Lose("configmap") }, want{"Healthy", served, expected, 1, []string{"Missing"}}},
-		{"Deployment deleted", func() { c.Lose("deployment") },
-			want{"Healthy", served, expected, 1, []string{"Missing", "Available"}}},
+		{
+			"Deployment deleted", func() { c.Lose("deployment") },
+			want{"Healthy", served, expected, 1, []string{"Missing", "Available"}},
+		},
 		{"replicas removed from the spec", func() {
 			c.Edit(func(spec object) { delete(spec, "replicas") })
 			// After that, nobody owns the field: server-side apply removes it, and an
@@ -69,7 +72,8 @@ func TestLife(t *testing.T) {
 			"Available", rolling,
 			`ReplicaFailure: Run kubectl describe replicasets -n docs -l app.kubernetes.io/instance=sample: ` +
 				`Deployment viewer-sample cannot roll out: pods "viewer" is forbidden: exceeded quota: pods`,
-			0, []string{"ReplicaFailure"},
+			0,
+			[]string{"ReplicaFailure"},
 		}},
 		{"quota raised", func() { c.Quota = false }, fine},
 		{"paused", func() {
@@ -79,7 +83,8 @@ func TestLife(t *testing.T) {
 			"Available", rolling,
 			"Paused: Run kubectl rollout resume deployment -n docs viewer-sample: " +
 				"it is paused, so no change rolls out",
-			0, []string{"Paused"},
+			0,
+			[]string{"Paused"},
 		}},
 		{"resumed", func() { c.Pause(false) }, fine},
 	} {

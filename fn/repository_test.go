@@ -136,15 +136,18 @@ func TestRepositoryPolicy(t *testing.T) {
 		want    string
 	}{
 		"oci://registry.example.com/team/book": {
-			"Another repository is allowed", []any{"registry.example.com/docs/*"},
+			"Another repository is allowed",
+			[]any{"registry.example.com/docs/*"},
 			"Forbidden: name an OCIRepository with a URL that matches registry.example.com/docs/*",
 		},
 		"oci://registry.example.com/docs/book": {
-			"None is allowed", []any{},
+			"None is allowed",
+			[]any{},
 			"Forbidden: use markdowns or ConfigMaps: the Input's allowedBookImages allows no image",
 		},
 		"oci://registry.example.com/A": {
-			"A URL that is no image", []any{"*/a"},
+			"A URL that is no image",
+			[]any{"*/a"},
 			`Invalid value: "registry.example.com/A@sha256:1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e…": ` +
 				"write an image reference such as docker.io/peaceiris/mdbook:v0.5.0",
 		},
