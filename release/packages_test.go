@@ -348,6 +348,7 @@ func readSBOM(t *testing.T, image name.Digest) []byte {
 	}
 	r := must(layers[0].Compressed())
 	defer r.Close() //nolint:errcheck // Only read.
+
 	return must(io.ReadAll(r))
 }
 

@@ -76,7 +76,7 @@ func TestSignals(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
 		p := start(t, nil, "--network=unix", "--address="+filepath.Join(t.TempDir(), "s"))
-		if _, err := call(dial(t, "unix:"+p.address, insecure.NewCredentials()), newRequest("unix", 10)); err != nil {
+		if err := call(dial(t, "unix:"+p.address, insecure.NewCredentials()), newRequest("unix", 10)); err != nil {
 			t.Errorf("RunFunction(...) on a unix socket: %v", err)
 		}
 		if err := p.cmd.Process.Signal(signal); err != nil {
@@ -107,7 +107,7 @@ func TestMaxRecvMessageSize(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, tc.env, tc.args...)
-			_, err := call(dial(t, p.address, insecure.NewCredentials()), sized(t, tc.size))
+			err := call(dial(t, p.address, insecure.NewCredentials()), sized(t, tc.size))
 			if got := status.Convert(err).Message(); (err != nil) != (tc.want != "") || !strings.Contains(got, tc.want) {
 				t.Errorf("%s\nRunFunction(...): want error %q, got %v", tc.reason, tc.want, err)
 			}

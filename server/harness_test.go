@@ -122,24 +122,22 @@ func dial(t *testing.T, target string, creds credentials.TransportCredentials, o
 }
 
 // call calls the function.
-func call(conn *grpc.ClientConn, req *fnv1.RunFunctionRequest, o ...grpc.CallOption) (*fnv1.RunFunctionResponse, error) {
+func call(conn *grpc.ClientConn, req *fnv1.RunFunctionRequest, o ...grpc.CallOption) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	rsp, err := fnv1.NewFunctionRunnerServiceClient(conn).RunFunction(ctx, req, o...)
 	if err == nil && rsp.GetMeta().GetTag() != req.GetMeta().GetTag() {
-		return nil, fmt.Errorf("response to %q is for %q", req.GetMeta().GetTag(), rsp.GetMeta().GetTag())
+		return fmt.Errorf("response to %q is for %q", req.GetMeta().GetTag(), rsp.GetMeta().GetTag())
 	}
 
-	return rsp, err
+	return err
 }
 
 // tryCall calls the function on a new connection, and fails at once if it cannot
 // connect.
 func tryCall(t *testing.T, address string, creds credentials.TransportCredentials) error {
 	t.Helper()
-	_, err := call(dial(t, address, creds), newRequest("try", 10), grpc.WaitForReady(false))
-
-	return err
+	return call(dial(t, address, creds), newRequest("try", 10), grpc.WaitForReady(false))
 }
 
 // get returns the status code and the body at a path of the metrics port.
@@ -225,7 +223,7 @@ func startLoad(t *testing.T, conn *grpc.ClientConn, callers int, req *fnv1.RunFu
 	for range callers {
 		l.callers.Go(func() {
 			for !l.stop.Load() {
-				if _, err := call(conn, req); err != nil {
+				if err := call(conn, req); err != nil {
 					l.failed <- err
 					return
 				}

@@ -79,7 +79,7 @@ func TestResultsAreCounted(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if _, err := call(dial(t, r.address, r.creds(t)), &fnv1.RunFunctionRequest{}); err != nil {
+		if err := call(dial(t, r.address, r.creds(t)), &fnv1.RunFunctionRequest{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// An identity is a certificate and its key. That of a CA signs others, like the one that
-// Crossplane creates when it is installed.
+// An identity is a certificate and its key: of a server, of a client, or of a CA that signs
+// others, like the one that Crossplane creates when it is installed.
 type identity struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -60,8 +60,8 @@ func (ca *identity) issue(t *testing.T, name string, expiry time.Time) *identity
 }
 
 // certPEM returns the certificate as PEM.
-func (i *identity) certPEM() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.cert.Raw})
+func (ca *identity) certPEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw})
 }
 
 // writeServer writes the tls.crt, tls.key and ca.crt of a new server certificate.

@@ -35,10 +35,7 @@ func hang(t *testing.T, tm times) (r *testServer, release chan struct{}, called 
 		return echo(request)
 	}, tm)
 	conn := dial(t, r.address, r.creds(t))
-	go func() {
-		_, err := call(conn, newRequest("hangs", 10))
-		called <- err
-	}()
+	go func() { called <- call(conn, newRequest("hangs", 10)) }()
 	<-entered
 
 	return r, release, called
@@ -165,7 +162,7 @@ func TestConnectionAge(t *testing.T) {
 	connections := map[string]bool{}
 	eventually(t, "5 connections", func() bool {
 		p := &peer.Peer{}
-		if _, err := call(conn, newRequest("age", 10), grpc.Peer(p)); err != nil {
+		if err := call(conn, newRequest("age", 10), grpc.Peer(p)); err != nil {
 			t.Fatalf("RunFunction(...) while connections are replaced: %v", err)
 		}
 		connections[p.LocalAddr.String()] = true

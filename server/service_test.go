@@ -58,7 +58,7 @@ func TestErrors(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := serve(t, func([]byte) (fn.Response, error) { return fn.Response{}, tc.err }, times{})
-			_, err := call(dial(t, r.address, r.creds(t)), sized(t, tc.size))
+			err := call(dial(t, r.address, r.creds(t)), sized(t, tc.size))
 			if diff := cmp.Diff(status.Code(tc.want), status.Code(err)); diff != "" || tc.want != nil && err.Error() != tc.want.Error() {
 				t.Errorf("%s\nRunFunction(...): want error %v, got %v", tc.reason, tc.want, err)
 			}
@@ -100,7 +100,7 @@ func TestCallsWaitForASlot(t *testing.T) {
 	}
 	close(release)
 	l.end(t)
-	if _, err := call(conn, newRequest("late", 10)); err != nil {
+	if err := call(conn, newRequest("late", 10)); err != nil {
 		t.Errorf("RunFunction(...) after the slots are free: %v", err)
 	}
 }

@@ -86,7 +86,7 @@ func completeOf(warnings book.Problems) report.Condition {
 func LastComplete(l view.LastStatus) (report.Condition, bool) {
 	c := l.Condition(report.TypeBookComplete)
 	switch {
-	case c.Status == report.True && c.Reason == report.ReasonComplete:
+	case c.Reason == report.ReasonComplete:
 		return completeOf(book.Problems{}), true
 	case c.Status == report.False && c.Reason == report.ReasonIncomplete && c.Message != "":
 		c.Message = report.LineOf(c.Message, maxIncomplete)

@@ -107,9 +107,9 @@ func TestTemplateErrors(t *testing.T) {
 		},
 		"BookWithTemplate": {
 			reason: "A book to which a template adds files is checked when the template has no errors",
-			input:  `{templates: {configMap: {metadata: {name: other}, data: {a.md: text}}}}`,
+			input:  `{ingress: {host: a.b}, templates: {configMap: {metadata: {name: other}, data: {a.md: text}}, ingress: ` + named + `}}`,
 			change: func(v *view.View) { v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](a.md)"} },
-			want:   []string{"input.templates.configMap.metadata.name" + fixed},
+			want:   []string{"input.templates.configMap.metadata.name" + fixed, "input.templates.ingress.metadata.name" + fixed},
 		},
 		"Valid": {
 			reason: "A template without errors adds none",
@@ -139,6 +139,19 @@ func TestTemplateErrors(t *testing.T) {
 				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestFilesBesideImage checks that a template cannot add files to a book in an image.
+func TestFilesBesideImage(t *testing.T) {
+	for at, from := range map[string]view.Source{"image": {Image: &view.ImageSource{}}, "ociRepository": {OCIRepository: &view.RepositorySource{}}} {
+		v := viewtest.View()
+		v.Spec.Markdowns, v.Spec.MarkdownsFrom = nil, []view.Source{from}
+		v.Input.Templates.ConfigMap = viewtest.Template(t, `{data: {a.txt: text}}`)
+		_, problems := Compose(v, request.Observed{})
+		if want := "spec.markdownsFrom[0]." + at; len(problems) != 1 || problems[0].Field != want {
+			t.Errorf("want an error of %s, got %v", want, viewtest.Messages(problems))
+		}
 	}
 }
 

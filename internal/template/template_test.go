@@ -101,7 +101,7 @@ func TestGuarded(t *testing.T) {
 // TestContradiction checks that a directive that the library rejects is an error.
 func TestContradiction(t *testing.T) {
 	template := viewtest.Template(t, `{spec: {strategy: {$retainKeys: [type], rollingUpdate: {maxSurge: 1}}}}`)
-	if _, errs := Merge(&appsv1.Deployment{}, template, field.NewPath("at")); len(errs) != 1 || errs[0].Field != "at" {
+	if errs := CheckMerge(&appsv1.Deployment{}, template, field.NewPath("at")); len(errs) != 1 || errs[0].Field != "at" {
 		t.Errorf("want one error of the template, got %v", errs)
 	}
 }

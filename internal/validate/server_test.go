@@ -16,7 +16,7 @@ func TestValidateServer(t *testing.T) {
 		listen string
 		want   string
 	}{
-		"Listen":   {reason: "With a web server, mdBook does not listen", listen: "::", want: "input.server: Forbidden: listenAddress has no effect on a web server"},
+		"Listen":   {reason: "With a web server, mdBook does not listen", listen: "::", want: "input.server: Forbidden: remove it, and set the address in the configuration of the web server"},
 		"Image":    {reason: "An image must be a reference", server: v1beta1.Server{Image: "No Image"}, want: "input.server.image: Invalid value"},
 		"Port":     {reason: "A port must be at most 65535", server: v1beta1.Server{Port: 65536}, want: "input.server.port: Invalid value: 65536: must be between 1 and 65535, inclusive"},
 		"Relative": {reason: "A mount needs a full path", server: v1beta1.Server{DocumentRoot: "html"}, want: "input.server.documentRoot: Invalid value: \"html\": must be the full path of a directory"},
@@ -25,9 +25,9 @@ func TestValidateServer(t *testing.T) {
 		"Colon":    {reason: "Kubernetes rejects a colon", server: v1beta1.Server{DocumentRoot: "/a:b"}, want: "input.server.documentRoot: Invalid value"},
 		"Longest":  {reason: "A path can have 1,024 characters", server: v1beta1.Server{DocumentRoot: "/" + strings.Repeat("a", 1023)}},
 		"Long":     {reason: "One character more", server: v1beta1.Server{DocumentRoot: "/" + strings.Repeat("a", 1024)}, want: "input.server.documentRoot: Invalid value"},
-		"Temp":     {reason: "Two volumes cannot have the same path", server: v1beta1.Server{DocumentRoot: "/tmp"}, want: "input.server.documentRoot: Invalid value: \"/tmp\": is where the server writes temporary files"},
-		"Args":     {reason: "An argument of a process cannot have NUL", server: v1beta1.Server{Args: []string{"ok", "\x00"}}, want: "input.server.args[1]: Invalid value: has a control character"},
-		"Command":  {reason: "The API server would change a control character", server: v1beta1.Server{Command: []string{"\u0085"}}, want: "input.server.command[0]: Invalid value: has a control character"},
+		"Temp":     {reason: "Two volumes cannot have the same path", server: v1beta1.Server{DocumentRoot: "/tmp"}, want: "input.server.documentRoot: Invalid value: \"/tmp\": name another directory: the server writes temporary files here"},
+		"Args":     {reason: "An argument of a process cannot have NUL", server: v1beta1.Server{Args: []string{"ok", "\x00"}}, want: "input.server.args[1]: Invalid value: remove the control character"},
+		"Command":  {reason: "The API server would change a control character", server: v1beta1.Server{Command: []string{"\u0085"}}, want: "input.server.command[0]: Invalid value: remove the control character"},
 		"Resources": {
 			reason: "A request above its limit", server: v1beta1.Server{Resources: &v1beta1.Resources{Requests: viewtest.List("cpu", "2"), Limits: viewtest.List("cpu", "1")}},
 			want: "input.server.resources.requests[cpu]: Invalid value",

@@ -21,23 +21,23 @@ func TestFollow(t *testing.T) {
 		current   = "registry.example.com/book@sha256:new"
 		old       = "registry.example.com/book@sha256:old"
 		moved     = "registry.example.com/moved@sha256:new"
-		is        = "OCIRepository guide of namespace docs "
-		waits     = is + "waits for Flux, which has not fetched its image yet"
+		guide     = "OCIRepository guide in namespace docs"
+		waits     = guide + " waits for Flux, which has not fetched its image yet"
 	)
 	cases := map[string]struct {
 		reason, repository, change, mounted string
 		image, problem                      string
 		pending                             bool
 	}{
-		"Absent":         {"Pods keep their image", "", "", old, old, is + "does not exist: create it, or name another one", false},
+		"Absent":         {"Pods keep their image", "", "", old, old, "create " + guide + ", or name another one: it does not exist", false},
 		"Fetched":        {"The tag has moved", fetched, `{}`, old, current, "", false},
 		"Digest":         {"A revision can be a digest", fetched, digest, "", current, "", false},
-		"Failing":        {"The artifact stays", fetched, failing, old, current, is + "is not ready: no signature", false},
+		"Failing":        {"The artifact stays", fetched, failing, old, current, guide + " is not ready: no signature", false},
 		"First":          {"Flux is fetching the first image", fetched, first, "", "", waits, true},
 		"Again":          {"Flux is fetching again, and pods have an image", fetched, first, old, old, "", true},
 		"Changed":        {"The artifact can be that of an earlier URL", fetched, changed, old, old, waits, false},
 		"ChangedMounted": {"The pods mount the digest of the artifact", fetched, changed, moved, moved, "", false},
-		"Suspended":      {"Flux never fetched it", fetched, suspended, "", "", is + "is suspended: resume it", false},
+		"Suspended":      {"Flux never fetched it", fetched, suspended, "", "", "resume " + guide + ": it is suspended", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
