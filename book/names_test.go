@@ -8,8 +8,10 @@ func TestCheckNames(t *testing.T) {
 	for _, tc := range []struct{ reason, name, other, want string }{
 		{"An invalid name", "/b.md", "", `file name "/b.md" must be relative: remove the leading "/"`},
 		{"A file and a folder", "x", "x/y/z.txt", `file "x" is also the folder of "x/y/z.txt": rename one`},
-		{"The key of another file", "guide/intro.txt", key,
-			`files "guide/intro.txt" and "` + key + `" have the same key in the ConfigMap, "` + key + `": rename one`},
+		{
+			"The key of another file", "guide/intro.txt", key,
+			`files "guide/intro.txt" and "` + key + `" have the same key in the ConfigMap, "` + key + `": rename one`,
+		},
 	} {
 		files := Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": "", tc.name: ""}}
 		if tc.other != "" {
