@@ -6,8 +6,36 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/crossplane-contrib/function-markdownview/book/filename"
 )
+
+// TestSummary checks the chapters of folders, and which files are omitted: mdBook could not
+// serve them, or would serve another file in their place.
+func TestSummary(t *testing.T) {
+	files := Files{
+		Markdowns: map[string]string{
+			"SUMMARY.md": "", "README.md": "", "guide/readme.md": "# Guide", "guide/b.md": "", "guide/[a] b.md": "# *A* [x]", "other/deep/c.md": "# C",
+			"readme": "", "index.md": "", "print.md": "", "404.md": "", "book.js/d.md": "", "e#.md": "", "/f.md": "",
+			"g.md": "", "g.html": "", "h.md": "", "i.md": "", "i.html/i.txt": "", "j.md": "",
+		},
+		Binaries: []string{"h.html", "j.html/j.png", "/k"},
+	}
+	const want = `# Summary
+
+- [README](README.md)
+- [Guide](guide/readme.md)
+  - [A \[x\]](<guide/\[a\] b.md>)
+  - [b](guide/b.md)
+- [other]()
+  - [deep]()
+    - [C](other/deep/c.md)
+`
+	if diff := cmp.Diff(want, Summary(files)); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
 
 // FuzzSummary generates SUMMARY.md for random files: it lists all files that can be
 // chapters, and mdBook reads the names unchanged.

@@ -64,13 +64,12 @@ func NewSite(files Files) *Site {
 	x, r := newIndex(files), &report{}
 	chapters, _ := checkSummary(x, r)
 
-	return &Site{&linkChecker{index: x, output: checkOutput(x, chapters, r)}}
+	return &Site{&linkChecker{index: x, output: checkOutput(x, chapters, r), work: math.MaxInt}}
 }
 
 // Dead returns why a link or an image of a chapter leads nowhere. It returns an empty string
 // if it leads somewhere.
 func (s *Site) Dead(chapter, target string) string {
-	s.links.work = math.MaxInt
 	d, isDead := s.links.dead(chapter, target)
 	if !isDead {
 		return ""
@@ -88,7 +87,6 @@ func (s *Site) Chapter(chapter, target string) string {
 	case target[0] == '#', target[0] == '?':
 		return chapter
 	}
-	s.links.work = math.MaxInt
 	s.links.resolve(chapter, target)
 	if !s.links.leads() {
 		return ""

@@ -23,7 +23,7 @@ func TestLinks(t *testing.T) {
 	}{
 		"Served": {
 			"Pages, copies and files of mdBook are served.",
-			"[a](a.md) [b](../b.md) [c](../b.html#x) [d](../img/logo.svg?x) [e](/b.html) [f](%62.md) [g](../toc.js) [i](../x/a.md) [j](<>)", nil,
+			"[a](a.md) [b](../b.md) [c](../b.html#x) [d](../img/logo.svg?x) [e](/b.html) [f](%62.md) [g](../toc.js) [i](../x/a.md) [j](<>) [k](/img/logo.svg)", nil,
 		},
 		"Dead": {
 			"Links that lead nowhere are reported with their line.", "[a](c.md)\n\n![b](../img/d.png)\n<img src='e&amp;f.png'>",
@@ -113,6 +113,19 @@ func TestLimitsOfLinks(t *testing.T) {
 		if got := len(check("[b](" + strings.Repeat("b", size) + ")\n").First); got != want {
 			t.Errorf("a target of %d bytes: want %d warnings, got %d", size, want, got)
 		}
+	}
+}
+
+// TestChaptersApart checks that definitions and dead links of a chapter are not those of the
+// next one, and that a file that no chapter shows can include another.
+func TestChaptersApart(t *testing.T) {
+	_, warnings := Check(Files{Markdowns: map[string]string{
+		summaryName: "- [A](a.md)\n- [B](b.md)\n", "a.md": "[x]\n\n[x]: gone.md\n", "b.md": "[x] [y](gone.md)\n",
+		"c.txt": "{{#include d.md}}", "d.md": "",
+	}})
+	const gone = `line 1: change the link to "gone.md", or add gone.md to the book: it leads nowhere`
+	if diff := cmp.Diff([]string{"a.md " + gone, "b.md " + gone}, warnings.Lines()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 // checkNames reports names that no book can have. The other checks ignore these files.
 func checkNames(x *index, r *report) {
 	valid := make([]string, 0, len(x.names))
-	keys := map[string]string{} // Names by key, of names that are not valid keys.
 	for i, name := range x.names {
 		if err := filename.Validate(name); err != nil {
 			r.errors.Addf("", 0, "file name \"%s\" %v", name, err)
@@ -28,15 +27,10 @@ func checkNames(x *index, r *report) {
 		if filename.IsKey(name) || x.Shared[name] {
 			continue
 		}
-		key := filename.Key(name)
-		other, used := keys[key]
-		if x.has(key) && !x.Shared[key] {
-			other, used = key, true
+		// The key has a hash of the name, so no other name gives the same key.
+		if key := filename.Key(name); x.has(key) && !x.Shared[key] {
+			r.errors.Addf("", 0, "rename file \"%s\" or \"%s\": both have the key \"%s\" in the ConfigMap", name, key, key)
 		}
-		if used {
-			r.errors.Addf("", 0, "rename file \"%s\" or \"%s\": both have the key \"%s\" in the ConfigMap", name, other, key)
-		}
-		keys[key] = name
 	}
 	x.names = valid
 }

@@ -49,6 +49,7 @@ func TestKey(t *testing.T) {
 	cases := map[string]string{
 		"a.md":                   "a.md",
 		".hidden":                ".hidden",
+		"azAZ09":                 "azAZ09",
 		"A_b-c.1":                "A_b-c.1",
 		strings.Repeat("a", 253): strings.Repeat("a", 253),
 		"guide/intro.md":         "guide_intro.md-f5e30844a0a461111eb1",

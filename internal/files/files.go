@@ -207,15 +207,6 @@ func (f *Files) WithCopies() *Files {
 	return &c
 }
 
-// Mounted returns the files of other ConfigMaps that pods mount from there.
-func (f *Files) Mounted() []view.SharedFiles {
-	if f.copied {
-		return nil
-	}
-
-	return f.shared
-}
-
 // ConfigMap returns the ConfigMap that holds the files.
 func (f *Files) ConfigMap() *ConfigMap {
 	return &ConfigMap{

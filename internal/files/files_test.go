@@ -26,8 +26,11 @@ func TestOf(t *testing.T) {
 		Data:       map[string]string{"SUMMARY.md": "text", "theme.css": "css"},
 		BinaryData: map[string]string{nested: "woU=", image: "Zg==", "a.png": "aGk="},
 		Items: []corev1.KeyToPath{
-			{Key: "SUMMARY.md", Path: "SUMMARY.md"}, {Key: "a.png", Path: "a.png"}, {Key: nested, Path: "guide/intro.md"},
-			{Key: image, Path: "img/logo.svg"}, {Key: "theme.css", Path: "theme.css"},
+			{Key: "SUMMARY.md", Path: "SUMMARY.md"},
+			{Key: "a.png", Path: "a.png"},
+			{Key: nested, Path: "guide/intro.md"},
+			{Key: image, Path: "img/logo.svg"},
+			{Key: "theme.css", Path: "theme.css"},
 		},
 		Keys: map[string]bool{"SUMMARY.md": true, nested: true, image: true},
 	}

@@ -62,6 +62,15 @@ func (f *Files) validateShared() field.ErrorList {
 	return errs
 }
 
+// Mounted returns the files of other ConfigMaps that pods mount from there.
+func (f *Files) Mounted() []view.SharedFiles {
+	if f.copied {
+		return nil
+	}
+
+	return f.shared
+}
+
 // Volume returns the volume with the book. configMap is the name of our ConfigMap.
 func (f *Files) Volume(configMap string) corev1.Volume {
 	v := corev1.Volume{Name: view.VolumeName}

@@ -119,6 +119,20 @@ func deploymentDegraded(o *request.ObservedDeployment, v view.View, d *compose.D
 		where, v.Namespace(), view.LabelInstance, v.Instance(), v.ViewerName(), strings.TrimSuffix(report.Line(cause), "."))
 }
 
+// paused returns whether the Deployment was paused before it ran the desired spec.
+func paused(o *request.ObservedDeployment, v view.View, d *compose.Desired) bool {
+	switch {
+	case !o.Spec.Paused:
+		return false
+	case o.Revision() != d.Revision:
+		return true
+	case !o.CaughtUp():
+		return wasDegraded(v, report.ReasonPaused)
+	default:
+		return o.Status.UpdatedReplicas < o.Status.Replicas || o.Status.Replicas == 0 && o.Replicas() > 0
+	}
+}
+
 // wasDegraded returns whether Degraded had a reason before. Until the Deployment
 // controller has observed the current generation, the status is that of an earlier one:
 // it can confirm a known error, but not show a new one.

@@ -5,7 +5,6 @@ package judge
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -24,14 +23,6 @@ type Verdict struct {
 	Status Status
 	Events []Event
 	TTL    time.Duration
-}
-
-// A Readiness maps the key of each composed resource to whether the resource is ready.
-type Readiness map[string]bool
-
-// all returns whether every composed resource is ready.
-func (r Readiness) all() bool {
-	return !slices.Contains(slices.Collect(maps.Values(r)), false)
 }
 
 // An Event is a result of a response. Crossplane emits it as an event of the XR and of

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,14 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
+
+// A Readiness maps the key of each composed resource to whether the resource is ready.
+type Readiness map[string]bool
+
+// all returns whether every composed resource is ready.
+func (r Readiness) all() bool {
+	return !slices.Contains(slices.Collect(maps.Values(r)), false)
+}
 
 // budgetReady returns whether the controller has observed the desired budget.
 func budgetReady(o *request.ObservedBudget) bool {
@@ -74,20 +83,6 @@ func runsImagesOf(o *request.ObservedDeployment, d *compose.Desired) bool {
 // https://github.com/kubernetes/kubernetes/blob/v1.34.0/pkg/api/pod/util.go (dropImageVolumes)
 func lacksImage(o *request.ObservedDeployment, d *compose.Desired) bool {
 	return d.Text == view.TextImage && !slices.ContainsFunc(o.Spec.Template.Spec.Volumes, func(v request.ObservedVolume) bool { return v.Image != nil })
-}
-
-// paused returns whether the Deployment was paused before it ran the desired spec.
-func paused(o *request.ObservedDeployment, v view.View, d *compose.Desired) bool {
-	switch {
-	case !o.Spec.Paused:
-		return false
-	case o.Revision() != d.Revision:
-		return true
-	case !o.CaughtUp():
-		return wasDegraded(v, report.ReasonPaused)
-	default:
-		return o.Status.UpdatedReplicas < o.Status.Replicas || o.Status.Replicas == 0 && o.Replicas() > 0
-	}
 }
 
 // routeReady returns whether every Gateway has accepted the current generation of the route.

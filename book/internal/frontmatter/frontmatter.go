@@ -21,7 +21,7 @@ func Read(text string) (lines int, title string) {
 		switch {
 		case lines == 1 && trimmed != "---":
 			return 0, ""
-		case lines > 1 && keys && (trimmed == "---" || trimmed == "..."):
+		case keys && (trimmed == "---" || trimmed == "..."):
 			return lines, title
 		case lines == 1, trimmed == "", trimmed[0] == '#', trimmed[0] == '-', line[0] == ' ', line[0] == '\t':
 		case !found || strings.ContainsAny(key, " []()*`"):

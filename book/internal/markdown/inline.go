@@ -32,6 +32,21 @@ var isSpecial = [256]bool{'<': true, '`': true, '[': true, ']': true}
 // longer to begin.
 const near = 24
 
+func (s *scanner) emit(r Reference) {
+	if !s.done && !s.yield(r) {
+		s.done = true
+	}
+}
+
+// end returns the end of the line, without its line feed.
+func (s *scanner) end(at int) int {
+	if i := strings.IndexByte(s.text[at:], '\n'); i >= 0 {
+		return at + i
+	}
+
+	return len(s.text)
+}
+
 // scan yields the references of the text.
 func (i *inline) scan() {
 	i.brackets, i.defines = i.brackets[:0], -1

@@ -85,21 +85,6 @@ type scanner struct {
 	fresh    bool
 }
 
-func (s *scanner) emit(r Reference) {
-	if !s.done && !s.yield(r) {
-		s.done = true
-	}
-}
-
-// end returns the end of the line, without its line feed.
-func (s *scanner) end(at int) int {
-	if i := strings.IndexByte(s.text[at:], '\n'); i >= 0 {
-		return at + i
-	}
-
-	return len(s.text)
-}
-
 // indent returns the first character of a line that is not a space, and its column.
 func (s *scanner) indent(at, end, column int) (int, int) {
 	for ; at < end; at++ {
@@ -208,16 +193,6 @@ func (s *scanner) block(at, end, column int, left bool) int { //nolint:cyclop //
 func isFence(line string) bool {
 	n := run(line, 0)
 	return n >= 3 && (line[0] == '~' || line[0] == '`' && strings.IndexByte(line[n:], '`') < 0)
-}
-
-// run returns how often the character at an offset is repeated.
-func run(text string, at int) int {
-	n := 1
-	for at+n < len(text) && text[at+n] == text[at] {
-		n++
-	}
-
-	return n
 }
 
 // delimit notes that the rows of a table may follow a line. The line above is then a row.
@@ -527,7 +502,3 @@ func tagName(text string) string {
 
 	return strings.ToLower(text[:i])
 }
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -72,3 +72,17 @@ func HasScheme(target string) bool {
 
 	return false
 }
+
+// run returns how often the character at an offset is repeated.
+func run(text string, at int) int {
+	n := 1
+	for at+n < len(text) && text[at+n] == text[at] {
+		n++
+	}
+
+	return n
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
