@@ -195,7 +195,7 @@ test-admission: $(BIN)/crossplane ## Test that Kubernetes and Crossplane accept 
 .PHONY: test-packages
 test-packages: xpkg programs ## Test the packages and the program for authors: content, push and pull, reproducible builds, same image as from Docker.
 	cd release && DIST='$(abspath $(DIST))' go test -count=1 ./...
-	BIN='$(BIN)' release/reproduce.sh
+	BIN='$(BIN)' DIST='$(abspath $(DIST))' VERSION='$(VERSION)' release/reproduce.sh
 	DIST='$(abspath $(DIST))' release/dockerfile.sh
 
 # BOOKS is the number of generated books and SUMMARY.md files, and SEED the first seed.
