@@ -109,7 +109,7 @@ func run(ctx context.Context, bin, out, only string, p plan) error {
 		return fmt.Errorf("no case matches %q", only)
 	}
 
-	load := loadAverage()
+	cpu, load := machine()
 	for i := range cases {
 		fmt.Fprintf(os.Stderr, "Measuring %s\n", cases[i].title)
 		if err := cases[i].measure(ctx, bin, p); err != nil {
@@ -122,7 +122,7 @@ func run(ctx context.Context, bin, out, only string, p plan) error {
 		return nil
 	}
 
-	return os.WriteFile(out, []byte(header(p, load)+tables), 0o644)
+	return os.WriteFile(out, []byte(header(p, cpu, load)+tables), 0o644)
 }
 
 // measure starts the candidates and measures them.

@@ -7,11 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -105,17 +104,13 @@ func (p *process) forgetPeak() error {
 
 // peakRSS returns the peak of resident memory since forgetPeak, in KiB.
 func (p *process) peakRSS() (float64, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	proc, err := procfs.NewProc(p.cmd.Process.Pid)
 	if err != nil {
 		return 0, fmt.Errorf("cannot read memory: %w", err)
 	}
-	for line := range strings.Lines(string(b)) {
-		if kib, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			return strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")), 64)
-		}
-	}
+	status, err := proc.NewStatus()
 
-	return 0, fmt.Errorf("cannot find VmHWM in the status of process %d", p.cmd.Process.Pid)
+	return float64(status.VmHWM >> 10), err
 }
 
 // call sends the request. It stores the response in rsp, unless rsp is nil.

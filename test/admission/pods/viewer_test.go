@@ -58,8 +58,7 @@ func TestRendered(t *testing.T) {
 
 // TestOpenShiftPods applies the Composition for OpenShift twice, as kubectl apply does
 // with a custom resource, and composes a MarkdownView with the stored Composition. The
-// second apply could remove nulls. TestGuarantees/OpenShift of test/e2e does the same
-// with kubectl and the API server.
+// second apply could remove nulls.
 func TestOpenShiftPods(t *testing.T) {
 	content, err := os.ReadFile("../../../example/production/openshift.yaml")
 	if err != nil {

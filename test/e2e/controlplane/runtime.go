@@ -1,14 +1,12 @@
 package controlplane
 
 import (
-	"archive/tar"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
-	"path"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -262,43 +260,19 @@ func pull(ctx context.Context, image, dir string) ([]string, error) {
 	if len(command) == 0 {
 		return nil, fmt.Errorf("cannot run image %q: it has no entrypoint", image)
 	}
-	if err := unpack(mutate.Extract(img), dir); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, fmt.Errorf("cannot unpack image %q: %w", image, err)
+	}
+	files := mutate.Extract(img)
+	defer files.Close() //nolint:errcheck // Only read.
+	unpack := exec.CommandContext(ctx, "tar", "-x", "-C", dir)
+	unpack.Stdin = files
+	if out, err := unpack.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("cannot unpack image %q: %w: %s", image, err, out)
 	}
 	// A container runtime looks up a relative entrypoint in the PATH of the image.
 	// Functions have it in the root directory.
 	command[0] = filepath.Join(dir, command[0])
 
 	return command, nil
-}
-
-// unpack writes the regular files of a tar stream to a folder, and closes the stream.
-func unpack(r io.ReadCloser, dir string) error {
-	defer r.Close() //nolint:errcheck // Only read.
-	for t := tar.NewReader(r); ; {
-		h, err := t.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		file := filepath.Join(dir, path.Clean("/"+h.Name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-			return err
-		}
-		w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, h.FileInfo().Mode().Perm())
-		if err != nil {
-			return err
-		}
-		if _, err := io.Copy(w, t); err != nil {
-			return errors.Join(err, w.Close())
-		}
-		if err := w.Close(); err != nil {
-			return err
-		}
-	}
 }

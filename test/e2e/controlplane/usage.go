@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"regexp"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Usage is the usage of a process since its start.
@@ -45,39 +43,20 @@ func (cp *ControlPlane) Usage() (map[string]Usage, error) {
 	return all, nil
 }
 
-var peakMemory = regexp.MustCompile(`(?m)^VmHWM:\s*(\d+) kB$`)
-
 // usage reads the usage of the process from proc(5).
 func (p *process) usage() (Usage, error) {
 	_, pid := p.running()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	proc, err := procfs.NewProc(pid)
 	if err != nil {
 		return Usage{}, err
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	stat, err := proc.Stat()
 	if err != nil {
 		return Usage{}, err
 	}
+	status, err := proc.NewStatus()
 
-	// Field 2 is the name in parentheses. Fields 14 and 15, utime and stime, are in
-	// hundredths of a second.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	u := Usage{}
-	for _, field := range fields[14-3 : 16-3] {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return Usage{}, err
-		}
-		u.CPU += time.Duration(n) * 10 * time.Millisecond
-	}
-	m := peakMemory.FindSubmatch(status)
-	if m == nil {
-		return Usage{}, fmt.Errorf("process %d has no VmHWM", pid)
-	}
-	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
-	u.Memory = kib << 10
-
-	return u, err
+	return Usage{CPU: time.Duration(stat.CPUTime() * float64(time.Second)), Memory: int64(status.VmHWM)}, err
 }
 
 // DatabaseSize returns the size of the file of etcd's database, in bytes.
