@@ -43,12 +43,7 @@ func (o *output) String() string {
 // TestPreview checks that markdownview preview serves the book of a file or of a folder, serves
 // changes, keeps the last good book, and leaves no files or processes behind.
 func TestPreview(t *testing.T) {
-	command := filepath.Join(t.TempDir(), "markdownview")
-	build := exec.Command("go", "build", "-o", command, "./markdownview")
-	build.Dir = "../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build markdownview: %v\n%s", err, out)
-	}
+	command := program(t)
 	versions := mdbooks(t)
 	for version, m := range versions {
 		t.Run(version, func(t *testing.T) { preview(t, command, string(m), writeView) })
