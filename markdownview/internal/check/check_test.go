@@ -165,7 +165,7 @@ DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (In
 			reason: "A chapter is not a book.",
 			files:  map[string]string{"a.md": "text"},
 			paths:  []string{"a.md"},
-			want:   "cannot read DIR/a.md: an object of Kubernetes cannot be a string\n",
+			want:   "cannot read DIR/a.md: it has no objects of Kubernetes: name a folder, or a file with a MarkdownView\n",
 		},
 		"NoView": {
 			reason: "The file is another one.",
