@@ -95,6 +95,7 @@ func TestGuarantees(t *testing.T) {
 			Reachable, // Requires that Crossplane has no permission for HTTPRoutes yet.
 			Quiet,
 			Updates,
+			Checked, // It creates so many MarkdownViews that Crossplane drops events.
 			Accepted,
 			Deaths,
 			Upgrade,
