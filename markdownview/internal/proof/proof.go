@@ -301,15 +301,19 @@ func (p *page) addHTML(raw []byte, line int) {
 			p.addOld(title.String())
 			title = nil
 		}
-		for _, a := range token.Attr {
-			switch {
-			case a.Key == "id", a.Key == "name" && token.Data == "a":
-				p.ids[a.Val] = true
-			case a.Key == "href" && token.Data == "a":
-				p.links = append(p.links, link{at, false, a.Val})
-			case a.Key == "src" && token.Data == "img":
-				p.links = append(p.links, link{at, true, a.Val})
-			}
+		p.addAttributes(token, at)
+	}
+}
+
+func (p *page) addAttributes(token html.Token, line int) {
+	for _, a := range token.Attr {
+		switch {
+		case a.Key == "id", a.Key == "name" && token.Data == "a":
+			p.ids[a.Val] = true
+		case a.Key == "href" && token.Data == "a":
+			p.links = append(p.links, link{line, false, a.Val})
+		case a.Key == "src" && token.Data == "img":
+			p.links = append(p.links, link{line, true, a.Val})
 		}
 	}
 }
