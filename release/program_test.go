@@ -132,6 +132,39 @@ func sarifSchema(t *testing.T) gojsonschema.JSONLoader {
 	return gojsonschema.NewStringLoader(schema[:strings.LastIndex(schema, "`")])
 }
 
+// gitLabSchema returns GitLab's schema of a pipeline, which this package of npm has.
+func gitLabSchema(t *testing.T) gojsonschema.JSONLoader {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-ec", `tar xzf "$(npm pack --silent gitlab-ci-local@4.61.1)"
+		echo 'import { schema } from "./package/src/schema/schema.js"; console.log(JSON.stringify(schema))' > print.mjs
+		node print.mjs`)
+	cmd.Dir = t.TempDir()
+	schema, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("cannot get the schema of GitLab with npm: %v", err)
+	}
+
+	return gojsonschema.NewBytesLoader(schema)
+}
+
+// TestGitLab validates the pipeline of the example with GitLab's schema.
+func TestGitLab(t *testing.T) {
+	schema, err := gojsonschema.NewSchema(gitLabSchema(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pipeline, wrong map[string]any
+	read(t, "../example/authors/ci/gitlab.yaml", &pipeline)
+	if result, err := schema.Validate(gojsonschema.NewGoLoader(pipeline)); err != nil || !result.Valid() {
+		t.Errorf("the schema rejects the example: %v, %v", err, result.Errors())
+	}
+	read(t, "../example/authors/ci/gitlab.yaml", &wrong)
+	wrong["check"].(map[string]any)["rules"] = "always"
+	if result, err := schema.Validate(gojsonschema.NewGoLoader(wrong)); err != nil || result.Valid() {
+		t.Errorf("the schema accepts a wrong rule: %v", err)
+	}
+}
+
 // TestSARIF validates what check prints with the schema of SARIF.
 func TestSARIF(t *testing.T) {
 	schema := sarifSchema(t)

@@ -3,7 +3,8 @@
 #
 # Checks resources with "crossplane resource validate": Compositions and XRDs against
 # the CRDs of Crossplane, XRs against the XRDs of this repository or that of FILE, Inputs against their
-# CRD, and HTTPRoutes against that of Gateway API. "-" reads resources from standard input.
+# CRD, HTTPRoutes against that of Gateway API, and the Application of example/authors against
+# that of Argo CD. "-" reads resources from standard input.
 # The CLI reads the CRDs of Crossplane from its image. This script puts those of the Go
 # module into the cache of the CLI, so no image is downloaded.
 set -eu
@@ -35,7 +36,13 @@ case ${1-} in --xrd=*)
 	;;
 esac
 for resources; do
+	crds=$xrds,package/function/input,$routes
+	case $resources in *argocd*)
+		argocd=$(go mod download -json github.com/argoproj/argo-cd/v3@v3.5.7 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+		crds=$crds,$argocd/manifests/crds/application-crd.yaml
+		;;
+	esac
 	$cli resource validate --error-on-missing-schemas --skip-success-results \
 		--cache-dir="$PWD/$run" --crossplane-image=$image:"$version" \
-		"$xrds,package/function/input,$routes" "$resources"
+		"$crds" "$resources"
 done

@@ -43,12 +43,7 @@ func (o *output) String() string {
 // TestPreview checks that markdownview preview serves the book of a file or of a folder, serves
 // changes, keeps the last good book, and leaves no files or processes behind.
 func TestPreview(t *testing.T) {
-	command := filepath.Join(t.TempDir(), "markdownview")
-	build := exec.Command("go", "build", "-o", command, "./markdownview")
-	build.Dir = "../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build markdownview: %v\n%s", err, out)
-	}
+	command := program(t)
 	versions := mdbooks(t)
 	for version, m := range versions {
 		t.Run(version, func(t *testing.T) { preview(t, command, string(m), writeView) })
@@ -99,6 +94,14 @@ func preview(t *testing.T, command, root string, writeBook func(path string, fil
 			t.Fatal(err)
 		}
 	}
+	input := filepath.Join(t.TempDir(), "input.yaml")
+	theme := func(banner string) {
+		t.Helper()
+		text := "apiVersion: markdownview.fn.crossplane.io/v1beta1\nkind: Input\ntheme: {header.hbs: " + banner + "}\n"
+		if err := os.WriteFile(input, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -127,8 +130,9 @@ func preview(t *testing.T, command, root string, writeBook func(path string, fil
 		t.Fatalf("%s: not within 30 s; output:\n%s", reason, out)
 	}
 
+	theme("First banner")
 	write(map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": "First text"})
-	cmd := exec.CommandContext(t.Context(), command, "preview", book, "--mdbook", wrapper, fmt.Sprintf("--port=%d", port))
+	cmd := exec.CommandContext(t.Context(), command, "preview", book, "--input", input, "--mdbook", wrapper, fmt.Sprintf("--port=%d", port))
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = 10 * time.Second // Wait does not return while an mdBook that still runs has the output open.
@@ -136,7 +140,11 @@ func preview(t *testing.T, command, root string, writeBook func(path string, fil
 		t.Fatal(err)
 	}
 	defer func() { _, _ = cmd.Process.Signal(os.Interrupt), cmd.Wait() }()
-	eventually("the book is served", func() bool { return strings.Contains(get("a.html"), "First text") })
+	eventually("the book is served with the theme", func() bool {
+		return strings.Contains(get("a.html"), "First text") && strings.Contains(get("a.html"), "First banner")
+	})
+	theme("Second banner")
+	eventually("a change of the theme is served", func() bool { return strings.Contains(get("a.html"), "Second banner") })
 	write(map[string]string{"SUMMARY.md": "- [B](b.md)", "b.md": "Second text"})
 	eventually("a change is served", func() bool { return strings.Contains(get("b.html"), "Second text") })
 

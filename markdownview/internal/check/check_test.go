@@ -2,27 +2,16 @@ package check
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	gocmp "github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/types/known/structpb"
-	"sigs.k8s.io/yaml"
 
-	"github.com/crossplane-contrib/function-markdownview/book"
-	"github.com/crossplane-contrib/function-markdownview/book/filename"
-	"github.com/crossplane-contrib/function-markdownview/fn"
-	reports "github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/folder"
 	"github.com/crossplane-contrib/function-markdownview/markdownview/internal/render"
-	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
 func quiet(string, ...any) {}
@@ -165,7 +154,7 @@ DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (In
 			reason: "A chapter is not a book.",
 			files:  map[string]string{"a.md": "text"},
 			paths:  []string{"a.md"},
-			want:   "cannot read DIR/a.md: an object of Kubernetes cannot be a string\n",
+			want:   "cannot read DIR/a.md: it has no objects of Kubernetes: name a folder, or a file with a MarkdownView\n",
 		},
 		"NoView": {
 			reason: "The file is another one.",
@@ -180,171 +169,6 @@ DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (In
 				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
 			}
 		})
-	}
-}
-
-// said returns the texts of which the messages of Degraded and BookComplete are made,
-// without what only check finds.
-func said(dir string, findings []Finding) (degraded, incomplete []string) {
-	for _, f := range findings {
-		text := f.Message
-		if !startsField.MatchString(text) && text != "and more" {
-			p := book.Problem{Message: text}
-			if f.File != dir {
-				name, _ := filepath.Rel(dir, f.File)
-				p.File, p.Line = filepath.ToSlash(name), f.Line
-			}
-			if text = p.String(); f.Level == LevelError {
-				text = reports.Line("spec.markdowns: Invalid value: " + text)
-			}
-		}
-		switch {
-		case f.Level == LevelError:
-			degraded = append(degraded, text)
-		case !strings.HasPrefix(f.Rule, "Dead"):
-			incomplete = append(incomplete, text)
-		}
-	}
-
-	return degraded, incomplete
-}
-
-// sameMessage fails if a message of the function does not have exactly these texts.
-func sameMessage(t *testing.T, message string, texts []string) {
-	t.Helper()
-	rest := message
-	for _, text := range texts {
-		if !strings.Contains(rest, text) {
-			t.Errorf("check reports %q, which the function does not", text)
-		}
-		rest = strings.Replace(rest, text, "", 1)
-	}
-	if rest != strings.Repeat("; ", max(0, len(texts)-1)) {
-		t.Errorf("function: %s\ncheck:    %s", message, strings.Join(texts, "\n          "))
-	}
-}
-
-// function returns the messages of the function for a MarkdownView that somebody wrote by
-// hand.
-func function(t *testing.T, files map[string]string) (degraded, incompleteness string) {
-	t.Helper()
-	markdowns, binaries := map[string]any{}, map[string]any{}
-	spec := map[string]any{"markdowns": markdowns, "binaries": binaries}
-	for name, text := range files {
-		if utf8.ValidString(text) {
-			markdowns[name] = text
-		} else {
-			binaries[name] = base64.StdEncoding.EncodeToString([]byte(text))
-		}
-	}
-	if _, ok := files["SUMMARY.md"]; !ok {
-		spec["summary"] = "Auto"
-	}
-	xr, err := structpb.NewStruct(map[string]any{
-		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1", "kind": "MarkdownView",
-		"metadata": map[string]any{"name": "book", "namespace": "default"}, "spec": spec,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(t.Context(), &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: xr}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range rsp.GetConditions() {
-		switch {
-		case c.GetType() == "Degraded" && c.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE:
-			degraded = c.GetMessage()
-		case c.GetType() == "BookComplete" && c.GetStatus() == fnv1.Status_STATUS_CONDITION_FALSE:
-			incompleteness = c.GetMessage()
-		}
-	}
-
-	return degraded, incompleteness
-}
-
-// sameAsFunction fails if check and the function do not report the same about a book. It
-// returns whether the function reports an error, and whether it reports warnings.
-func sameAsFunction(t *testing.T, files map[string]string) (rejected, warned bool) {
-	t.Helper()
-	dir := t.TempDir()
-	if err := write(dir, files); err != nil {
-		return false, false // Some names cannot be together in a folder.
-	}
-	findings, err := Check(t.Context(), []string{dir}, render.Policy{}, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantDegraded, wantIncomplete := function(t, files)
-	degraded, warnings := said(dir, findings)
-	sameMessage(t, wantDegraded, degraded)
-	sameMessage(t, strings.TrimPrefix(wantIncomplete, incomplete), warnings)
-
-	return wantDegraded != "", wantIncomplete != ""
-}
-
-// TestSameAsFunctionGenerated compares check with the function on random folders.
-func TestSameAsFunctionGenerated(t *testing.T) {
-	rejected, warned := 0, 0
-	for seed := range uint64(200) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			a, b := sameAsFunction(t, sample.Random(seed).Folder())
-			if a {
-				rejected++
-			}
-			if b {
-				warned++
-			}
-		})
-	}
-	if rejected < 40 || warned < 40 {
-		t.Errorf("the function rejects %d books and warns about %d: too few to test", rejected, warned)
-	}
-}
-
-// TestSameAsFunctionCases compares check with the function on the cases of package book.
-func TestSameAsFunctionCases(t *testing.T) {
-	raw, err := os.ReadFile("../../../book/testdata/cases.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []struct {
-		Name     string            `json:"name"`
-		Summary  *string           `json:"summary"`
-		Files    []string          `json:"files"`
-		Texts    map[string]string `json:"texts"`
-		Binaries []string          `json:"binaries"`
-	}
-	if err := yaml.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
-	compared := 0
-	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) {
-			files := map[string]string{}
-			for _, name := range c.Files {
-				files[name] = "text"
-			}
-			for _, name := range c.Binaries {
-				files[name] = "\xff"
-			}
-			for name, text := range c.Texts {
-				files[name] = text
-			}
-			if c.Summary != nil {
-				files["SUMMARY.md"] = *c.Summary
-			}
-			for name := range files {
-				if filename.Validate(name) != nil {
-					return // A folder cannot have this name.
-				}
-			}
-			sameAsFunction(t, files)
-			compared++
-		})
-	}
-	if compared < 50 {
-		t.Errorf("only %d cases are compared", compared)
 	}
 }
 

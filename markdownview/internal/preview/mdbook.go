@@ -79,9 +79,9 @@ func (m *mdbook) stop() {
 	}
 }
 
-// write replaces the folder src in dir. src is a symbolic link that changes at once,
-// because mdBook checks src every second and must not find an incomplete book.
-func write(dir string, content map[string][]byte) error {
+// write replaces a folder in dir. It is a symbolic link that changes at once, because mdBook
+// checks its folders every second and must not find an incomplete book.
+func write(dir, name string, content map[string][]byte) error {
 	files, err := os.MkdirTemp(dir, "files-")
 	if err != nil {
 		return fmt.Errorf("cannot write the book: %w", err)
@@ -90,10 +90,10 @@ func write(dir string, content map[string][]byte) error {
 		file := filepath.Join(files, filepath.FromSlash(name))
 		err = errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644))
 	}
-	src := filepath.Join(dir, "src")
-	old, _ := os.Readlink(src)
+	folder := filepath.Join(dir, name)
+	old, _ := os.Readlink(folder)
 	if err = errors.Join(err, os.Symlink(filepath.Base(files), files+".link")); err == nil {
-		err = os.Rename(files+".link", src)
+		err = os.Rename(files+".link", folder)
 	}
 	if err == nil && old != "" {
 		err = os.RemoveAll(filepath.Join(dir, old))

@@ -92,7 +92,7 @@ func (p *preview) poll(ctx context.Context) error {
 		err = checkIncludes(b.Files)
 	}
 	if b != nil && err == nil {
-		err = write(p.dir, b.Files)
+		err = errors.Join(write(p.dir, "theme", b.Theme), write(p.dir, "src", b.Files))
 	}
 	if err != nil {
 		p.log.Print(err)

@@ -87,8 +87,8 @@ func TestPoll(t *testing.T) {
 			t.Errorf("%s\nprinted, page, served: -want +got\n%s", s.reason, diff)
 		}
 	}
-	if entries, _ := os.ReadDir(p.dir); len(entries) != 2 {
-		t.Errorf("the folder of the book has %v, want src and its target", entries)
+	if entries, _ := os.ReadDir(p.dir); len(entries) != 4 {
+		t.Errorf("the folder of the book has %v, want src, theme and their targets", entries)
 	}
 }
 

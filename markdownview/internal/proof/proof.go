@@ -16,9 +16,12 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extensionast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"golang.org/x/net/html"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 
 	"github.com/crossplane-contrib/function-markdownview/book"
 )
@@ -64,6 +67,9 @@ type reader struct {
 type page struct {
 	links []link
 	ids   map[string]bool
+	// counts and used are the ids that mdBook 0.4 and 0.5 have given to headings.
+	counts map[string]int
+	used   map[string]bool
 	// includes is whether the page has the text of other files, so the number behind the
 	// id of a heading is not known.
 	includes bool
@@ -137,7 +143,7 @@ func (p *page) nearest(wrong string) string {
 
 // markdown parses what mdBook 0.4 and 0.5 do.
 var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Footnote),
+	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList),
 	goldmark.WithParserOptions(parser.WithHeadingAttribute()),
 ).Parser()
 
@@ -149,7 +155,7 @@ func (r *reader) page(name string) *page {
 	if p, ok := r.pages[name]; ok {
 		return p
 	}
-	p := &page{ids: map[string]bool{}}
+	p := &page{ids: map[string]bool{}, counts: map[string]int{}, used: map[string]bool{}}
 	r.pages[name] = p // A file can include itself.
 	source := []byte(strings.TrimPrefix(r.Markdowns[name], "\ufeff"))
 	for _, m := range include.FindAllSubmatch(source, -1) {
@@ -158,7 +164,6 @@ func (r *reader) page(name string) *page {
 			p.ids[id] = true
 		}
 	}
-	used := map[string]bool{}
 	line := func(offset int) int { return 1 + bytes.Count(source[:min(max(offset, 0), len(source))], []byte("\n")) }
 	_ = ast.Walk(markdown.Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -166,7 +171,9 @@ func (r *reader) page(name string) *page {
 		}
 		switch n := n.(type) {
 		case *ast.Heading:
-			p.addHeading(n, source, used)
+			p.addHeading(n, source)
+		case *extensionast.DefinitionTerm:
+			p.addNew(n, source)
 		case *ast.Link:
 			p.links = append(p.links, link{line(n.Pos()), false, string(n.Destination)})
 		case *ast.Image:
@@ -187,60 +194,76 @@ func (r *reader) page(name string) *page {
 	return p
 }
 
-// addHeading adds the ids that mdBook 0.4 and 0.5 give to a heading: they differ in letters
-// outside of ASCII.
-// https://github.com/rust-lang/mdBook/blob/v0.4.48/src/utils/mod.rs (normalize_id)
-// https://github.com/rust-lang/mdBook/blob/v0.5.0/crates/mdbook-core/src/utils/html.rs (id_from_content)
-func (p *page) addHeading(n *ast.Heading, source []byte, used map[string]bool) {
+// addHeading adds the ids that mdBook 0.4 and 0.5 give to a heading.
+func (p *page) addHeading(n *ast.Heading, source []byte) {
 	if id, ok := n.AttributeString("id"); ok {
 		if raw, ok := id.([]byte); ok {
 			p.ids[string(raw)] = true
-			used[string(raw)] = true
 
 			return
 		}
 	}
-	content := strings.TrimSpace(textOf(n, source))
-	unique := func(id string) {
-		next := id
-		for i := 1; used[next]; i++ {
-			next = id + "-" + strconv.Itoa(i)
-		}
-		used[next], p.ids[next] = true, true
-	}
-	first := idOf(content, func(c rune) rune {
+	p.addOld(textOf(n, source, nil))
+	p.addNew(n, source)
+}
+
+// addOld adds the id that mdBook 0.4 gives to a text. It counts texts with the same id.
+// https://github.com/rust-lang/mdBook/blob/v0.4.48/src/utils/mod.rs (unique_id_from_content)
+func (p *page) addOld(content string) {
+	id := strings.Map(func(c rune) rune {
 		if c <= unicode.MaxASCII {
 			return unicode.ToLower(c)
 		}
 
 		return c
-	})
-	unique(first)
-	if second := idOf(strings.ToLower(content), func(c rune) rune { return c }); second != first {
-		unique(second)
+	}, idOf(content))
+	if p.counts[id]++; p.counts[id] > 1 {
+		id += "-" + strconv.Itoa(p.counts[id]-1)
 	}
+	p.ids[id] = true
 }
 
-func idOf(content string, lower func(rune) rune) string {
+// dashes are hyphens that mdBook 0.5 shows as dashes.
+var dashes = regexp.MustCompile(`--+`)
+
+// addNew adds the id that mdBook 0.5 gives to a heading or a term. It finds a number that is not
+// used yet.
+// https://github.com/rust-lang/mdBook/blob/v0.5.0/crates/mdbook-core/src/utils/html.rs (unique_id)
+func (p *page) addNew(n ast.Node, source []byte) {
+	id := idOf(cases.Lower(language.Und).String(textOf(n, source, dashes)))
+	next := id
+	for i := 1; p.used[next]; i++ {
+		next = id + "-" + strconv.Itoa(i)
+	}
+	p.used[next], p.ids[next] = true, true
+}
+
+func idOf(content string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
-		case unicode.IsLetter(c), unicode.IsNumber(c), c == '_', c == '-':
-			return lower(c)
+		case unicode.In(c, unicode.L, unicode.N, unicode.Other_Alphabetic), c == '_', c == '-':
+			return c
 		case unicode.IsSpace(c):
 			return '-'
 		default:
 			return -1
 		}
-	}, content)
+	}, strings.TrimSpace(content))
 }
 
-// textOf returns the text of a heading.
-func textOf(n ast.Node, source []byte) string {
+// textOf returns the text of a heading, without what matches outside of code.
+func textOf(n ast.Node, source []byte, without *regexp.Regexp) string {
 	var out strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.Text:
-			out.Write(c.Value(source))
+			text := c.Value(source)
+			if n.Kind() != ast.KindCodeSpan {
+				if text = []byte(html.UnescapeString(string(text))); without != nil {
+					text = without.ReplaceAll(text, nil)
+				}
+			}
+			out.Write(text)
 			if c.SoftLineBreak() || c.HardLineBreak() {
 				out.WriteByte(' ')
 			}
@@ -248,30 +271,49 @@ func textOf(n ast.Node, source []byte) string {
 			out.Write(c.Value)
 		case *ast.AutoLink:
 			out.Write(c.Label(source))
+		case *extensionast.FootnoteLink:
+			out.WriteString(strconv.Itoa(c.Index))
 		case *ast.Image, *ast.RawHTML:
 		default:
-			out.WriteString(textOf(c, source))
+			out.WriteString(textOf(c, source, without))
 		}
 	}
 
 	return out.String()
 }
 
-// addHTML adds the links, images and ids of HTML.
+// heading matches the tag of a heading in HTML.
+var heading = regexp.MustCompile(`^h[1-6]$`)
+
+// addHTML adds the links, images and ids of HTML. mdBook 0.4 gives ids to its headings too.
 func (p *page) addHTML(raw []byte, line int) {
+	var title *strings.Builder
 	for t := html.NewTokenizer(bytes.NewReader(raw)); t.Next() != html.ErrorToken; {
 		at := line
 		line += bytes.Count(t.Raw(), []byte("\n"))
 		token := t.Token()
-		for _, a := range token.Attr {
-			switch {
-			case a.Key == "id", a.Key == "name" && token.Data == "a":
-				p.ids[a.Val] = true
-			case a.Key == "href" && token.Data == "a":
-				p.links = append(p.links, link{at, false, a.Val})
-			case a.Key == "src" && token.Data == "img":
-				p.links = append(p.links, link{at, true, a.Val})
-			}
+		switch {
+		case token.Type == html.StartTagToken && heading.MatchString(token.Data) && !slices.ContainsFunc(token.Attr, func(a html.Attribute) bool { return a.Key != "class" }):
+			title = &strings.Builder{}
+		case token.Type == html.TextToken && title != nil:
+			title.WriteString(token.Data)
+		case token.Type == html.EndTagToken && heading.MatchString(token.Data) && title != nil:
+			p.addOld(title.String())
+			title = nil
+		}
+		p.addAttributes(token, at)
+	}
+}
+
+func (p *page) addAttributes(token html.Token, line int) {
+	for _, a := range token.Attr {
+		switch {
+		case a.Key == "id", a.Key == "name" && token.Data == "a":
+			p.ids[a.Val] = true
+		case a.Key == "href" && token.Data == "a":
+			p.links = append(p.links, link{line, false, a.Val})
+		case a.Key == "src" && token.Data == "img":
+			p.links = append(p.links, link{line, true, a.Val})
 		}
 	}
 }

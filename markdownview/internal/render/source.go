@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,7 +109,11 @@ func Find(text string, match func(Object) bool) (*structpb.Struct, error) {
 		}
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
-			return nil, fmt.Errorf("%s cannot be a %s", cmp.Or(wrong.Field, "an object of Kubernetes"), wrong.Value)
+			if wrong.Field == "" {
+				return nil, errors.New("it has no objects of Kubernetes: name a folder, or a file with a MarkdownView")
+			}
+
+			return nil, fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
 		}
 		if err != nil {
 			return nil, err

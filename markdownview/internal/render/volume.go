@@ -13,11 +13,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A Volume is what mdBook reads in a pod: the files at /book/src, and the
-// environment variables of the container that mounts it.
+// A Volume is what mdBook reads in a pod: the files at /book/src and /book/theme, and the
+// environment variables of the container that mounts them.
 type Volume struct {
-	Files map[string][]byte
-	Env   []string
+	Files, Theme map[string][]byte
+	Env          []string
 }
 
 // Volume returns the book as the kubelet would mount it.
@@ -52,17 +52,35 @@ func layout(composed map[string]*fnv1.Resource) (*Volume, error) {
 		if i < 0 {
 			continue
 		}
-		b := &Volume{Files: map[string][]byte{}}
+		b := &Volume{Files: map[string][]byte{}, Theme: map[string][]byte{}}
 		for _, e := range c.Env {
 			// Kubernetes reads "$$" as a dollar sign.
 			b.Env = append(b.Env, e.Name+"="+strings.ReplaceAll(e.Value, "$$", "$"))
 		}
-		v := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == c.VolumeMounts[i].Name })
+		for _, m := range c.VolumeMounts {
+			if v := volume(pod, m.Name); m.MountPath == "/book/theme" && v.DownwardAPI != nil {
+				b.addTheme(v.DownwardAPI.Items, d.Spec.Template.Annotations)
+			}
+		}
 
-		return b, b.add(pod.Volumes[v], configMaps)
+		return b, b.add(volume(pod, c.VolumeMounts[i].Name), configMaps)
 	}
 
 	return nil, errors.New("cannot find the book: the composed Deployment has no volume at /book/src")
+}
+
+func volume(pod corev1.PodSpec, name string) corev1.Volume {
+	return pod.Volumes[slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == name })]
+}
+
+// addTheme adds the files of a theme, which are annotations of the pod.
+func (b *Volume) addTheme(items []corev1.DownwardAPIVolumeFile, annotations map[string]string) {
+	for _, i := range items {
+		if i.FieldRef != nil {
+			name := strings.TrimSuffix(strings.TrimPrefix(i.FieldRef.FieldPath, "metadata.annotations['"), "']")
+			b.Theme[i.Path] = []byte(annotations[name])
+		}
+	}
 }
 
 // add adds the files that a volume has from ConfigMaps.

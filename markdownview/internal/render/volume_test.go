@@ -15,13 +15,14 @@ deployment:
   kind: Deployment
   spec:
     template:
+      metadata: {annotations: {theme/head.hbs: <style>}}
       spec:
         containers:
         - name: proxy
         - name: mdbook
           env: [{name: MDBOOK_BOOK__TITLE, value: '"Costs $$1"'}]
-          volumeMounts: [{name: output, mountPath: /book/book}, {name: book, mountPath: /book/src}]
-        volumes: [{name: output, emptyDir: {}}, {name: book, VOLUME}]
+          volumeMounts: [{name: output, mountPath: /book/book}, {name: book, mountPath: /book/src}, {name: theme, mountPath: /book/theme}]
+        volumes: [{name: theme, downwardAPI: {items: [{path: head.hbs, fieldRef: {fieldPath: "metadata.annotations['theme/head.hbs']"}}]}}, {name: output, emptyDir: {}}, {name: book, VOLUME}]
 text: {kind: ConfigMap, metadata: {name: text}, data: {SUMMARY.md: summary, a--b.md: page}}
 more: {kind: ConfigMap, metadata: {name: more}, binaryData: {logo.png: AAE=}}
 service: {kind: Service, metadata: {name: text}}
@@ -95,6 +96,9 @@ func TestLayout(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(map[string][]byte{"head.hbs": []byte("<style>")}, b.Theme); diff != "" {
+				t.Errorf("theme: -want +got\n%s", diff)
 			}
 			if diff := cmp.Diff([]string{`MDBOOK_BOOK__TITLE="Costs $1"`}, b.Env); diff != "" {
 				t.Errorf("variables of mdBook: -want +got\n%s", diff)

@@ -6,14 +6,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/alecthomas/kong"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
+	"sigs.k8s.io/yaml"
 
+	"github.com/crossplane-contrib/function-markdownview/book/filename"
 	"github.com/crossplane-contrib/function-markdownview/fn"
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
@@ -23,10 +27,14 @@ type cli struct {
 	N         uint64 `default:"2000"   help:"Number of samples."`
 	Seed      uint64 `default:"1"      help:"Number of the first sample."`
 	Namespace string `default:"default" help:"Namespace of all samples."`
+	Folders   string `help:"Write folders of Markdown instead: random ones, named folder-NUMBER, and the cases of this file of package book, named case-NUMBER." placeholder:"CASES"`
 }
 
 // Run writes the samples.
 func (c *cli) Run() error {
+	if c.Folders != "" {
+		return c.writeFolders()
+	}
 	f := fn.New(logging.NewNopLogger(), 0)
 	for seed := c.Seed; seed < c.Seed+c.N; seed++ {
 		s := sample.Random(seed)
@@ -93,6 +101,51 @@ func structOf(object map[string]any) *structpb.Struct {
 	}
 
 	return s
+}
+
+// writeFolders leaves out files that cannot be in a folder.
+func (c *cli) writeFolders() error {
+	raw, err := os.ReadFile(c.Folders)
+	if err != nil {
+		return err
+	}
+	var cases []struct {
+		Summary  *string           `json:"summary"`
+		Files    []string          `json:"files"`
+		Texts    map[string]string `json:"texts"`
+		Binaries []string          `json:"binaries"`
+	}
+	if err := yaml.Unmarshal(raw, &cases); err != nil {
+		return err
+	}
+	folders := map[string]map[string]string{}
+	for seed := c.Seed; seed < c.Seed+c.N; seed++ {
+		folders[fmt.Sprintf("folder-%d", seed)] = sample.Random(seed).Folder()
+	}
+	for i, book := range cases {
+		files := map[string]string{}
+		for _, name := range book.Files {
+			files[name] = "text"
+		}
+		for _, name := range book.Binaries {
+			files[name] = "\xff"
+		}
+		maps.Copy(files, book.Texts)
+		if book.Summary != nil {
+			files["SUMMARY.md"] = *book.Summary
+		}
+		folders[fmt.Sprintf("case-%d", i)] = files
+	}
+	for folder, files := range folders {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			file := filepath.Join(c.Dir, folder, filepath.FromSlash(name))
+			if filename.Validate(name) == nil && os.MkdirAll(filepath.Dir(file), 0o755) == nil {
+				_ = os.WriteFile(file, []byte(files[name]), 0o600)
+			}
+		}
+	}
+
+	return nil
 }
 
 func main() {
