@@ -93,6 +93,7 @@ func TestGuarantees(t *testing.T) {
 	t.Run("Alone", func(t *testing.T) {
 		for _, test := range []func(*kit){
 			Reachable, // Requires that Crossplane has no permission for HTTPRoutes yet.
+			Gateway,
 			Quiet,
 			Updates,
 			Accepted,
