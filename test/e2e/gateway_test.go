@@ -160,12 +160,12 @@ func (k *kit) neighbours(login *unstructured.Unstructured) publicReader {
 	for program, args := range map[string][]string{
 		"cert-manager": nil,
 		"traefik": {
-			"--entrypoints.https.address=:443", "--entrypoints.https.http.tls=true", "--log.level=DEBUG",
+			"--entrypoints.https.address=:443", "--entrypoints.https.http.tls=true", "--global.checknewversion=false", "--log.level=DEBUG",
 			"--providers.kubernetescrd=true", "--providers.kubernetesgateway=true", "--providers.kubernetesingress.ingressendpoint.ip=192.0.2.1",
 		},
 	} {
 		k.must(controlplane.Run(k.Context(), "/usr/bin/env", filepath.Join(k.logs, program+".log"),
-			append([]string{"KUBECONFIG=" + k.Kubeconfig, filepath.Join(k.Bin, program)}, args...)...))
+			append([]string{"KUBECONFIG=" + k.Kubeconfig, "POD_NAMESPACE=gateways", filepath.Join(k.Bin, program)}, args...)...))
 	}
 
 	certificate, authority := &corev1.Secret{}, x509.NewCertPool()

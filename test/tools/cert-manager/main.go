@@ -1,5 +1,5 @@
-// Command cert-manager is cert-manager with only the controllers that the tests need: issuers
-// that are self-signed or have a CA, Certificates, and Ingresses with an annotation. Its own
+// Command cert-manager is cert-manager with only the controllers that the tests need:
+// ClusterIssuers that are self-signed or have a CA, Certificates, and Ingresses with an annotation. Its own
 // command is not in its Go module.
 package main
 
@@ -20,7 +20,7 @@ import (
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/readiness"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/requestmanager"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/trigger"
-	_ "github.com/cert-manager/cert-manager/pkg/controller/issuers"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/clusterissuers"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/ca"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/selfsigned"
 )
@@ -28,7 +28,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	factory, err := controller.NewContextFactory(ctx, controller.ContextOptions{Kubeconfig: os.Getenv("KUBECONFIG")})
+	factory, err := controller.NewContextFactory(ctx, controller.ContextOptions{
+		Kubeconfig:    os.Getenv("KUBECONFIG"),
+		IssuerOptions: controller.IssuerOptions{ClusterResourceNamespace: os.Getenv("POD_NAMESPACE")},
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
