@@ -41,7 +41,7 @@ NODE_PARTS := containerd containerd-shim-runc-v2 coredns kubelet kube-proxy kube
 CONTROL_PLANE := $(addprefix $(BIN)/,crossplane cyclonedx-gomod regctl release kubectl $(if $(E2E_KUBECONFIG),,$(notdir $(CORE)) etcd kube-apiserver kube-controller-manager \
 	$(if $(filter real,$(NODE)),$(NODE_PARTS)))) \
 	$(DIST)/function-markdownview-linux-$(shell go env GOARCH).xpkg $(CONFIGURATION_PACKAGE)
-E2E_TOOLS := $(addprefix $(BIN)/,function-auto-ready kube-state-metrics $(if $(filter real,$(NODE)),chromium-trixie images prometheus-trixie source-controller))
+E2E_TOOLS := $(addprefix $(BIN)/,function-auto-ready kube-state-metrics $(if $(filter real,$(NODE)),cert-manager chromium-trixie images prometheus-trixie source-controller traefik))
 
 # The test Upgrade goes back to the function of this commit.
 PREVIOUS ?= HEAD^
@@ -185,7 +185,7 @@ steps:
 # so the required field markdowns is added.
 .PHONY: test-admission
 test-admission: $(BIN)/crossplane ## Test that Kubernetes and Crossplane accept MarkdownViews, pods, packages and examples, and reject errors.
-	find package example -name '*.yaml' -not -name kustomization.yaml -not -path 'example/production/monitoring.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -not -path 'example/rendered/*' -not -path 'example/authors/ci/git*' -exec test/validate.sh {} +
+	find package example -name '*.yaml' -not -name kustomization.yaml -not -path 'example/login/middleware.yaml' -not -path 'example/production/monitoring.yaml' -not -path 'package/function/input/*' -not -path 'example/invalid/*' -not -path 'example/rendered/*' -not -path 'example/authors/ci/git*' -exec test/validate.sh {} +
 	set -e; for file in example/rendered/*.yaml; do \
 		awk '/^---$$/ { n++ } { print } n == 1 && /^spec:$$/ { print "  markdowns: {SUMMARY.md: \"\"}" }' $$file | test/validate.sh -; \
 	done
@@ -381,6 +381,7 @@ endef
 
 $(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint))
 $(eval $(call tool,benchstat,benchstat,golang.org/x/perf/cmd/benchstat))
+$(eval $(call tool,cert-manager,cert-manager,.))
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen))
 $(eval $(call tool,crossplane,crossplane-core,github.com/crossplane/crossplane/v2/cmd/crossplane))
 $(eval $(call tool,crossplane-cli,crossplane,github.com/crossplane/cli/v2/cmd/crossplane))
@@ -390,6 +391,7 @@ $(eval $(call tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint
 $(eval $(call tool,gremlins,gremlins,github.com/go-gremlins/gremlins/cmd/gremlins))
 $(eval $(call tool,regctl,regctl,github.com/regclient/regclient/cmd/regctl))
 $(eval $(call tool,source-controller,source-controller,github.com/fluxcd/source-controller))
+$(eval $(call tool,traefik,traefik,github.com/traefik/traefik/v3/cmd/traefik))
 $(eval $(call tool,kubernetes,etcd,go.etcd.io/etcd/server/v3))
 $(eval $(call tool,kubernetes,kubectl,k8s.io/kubernetes/cmd/kubectl))
 $(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))
@@ -402,7 +404,14 @@ $(eval $(call tool,kubernetes,containerd,github.com/containerd/containerd/v2/cmd
 $(eval $(call tool,kubernetes,containerd-shim-runc-v2,github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2))
 $(eval $(call tool,kubernetes,coredns,./coredns))
 
+$(BIN)/cert-manager: test/tools/cert-manager/main.go
 $(BIN)/coredns: test/tools/kubernetes/coredns/main.go
+$(BIN)/traefik: test/tools/traefik/lego/acme/commons.go
+
+# The modification time of a file in the module cache is that of its download.
+test/tools/traefik/lego/acme/commons.go: test/tools/traefik/lego.sh test/tools/traefik/go.mod
+	@test/tools/traefik/lego.sh
+	@touch $@
 
 $(BIN)/debian: test/e2e/debian.sh
 	@$(STEP) $(@F) test/e2e/debian.sh $@

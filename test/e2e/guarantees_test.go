@@ -95,16 +95,17 @@ func TestGuarantees(t *testing.T) {
 		ManyInputs,
 		SteadyChanges,
 	))
-	// Nothing that Accepted sends is stored, so Quiet does not notice it.
-	t.Run("Quiet", together(Quiet, Accepted))
 	t.Run("Alone", func(t *testing.T) {
 		for _, test := range []func(*kit){
 			Reachable, // Requires that Crossplane has no permission for HTTPRoutes yet.
+			Gateway,
+			Quiet,
+			Accepted,
 			Updates,
-			Checked, // It creates so many MarkdownViews that Crossplane drops events.
 			Deaths,
 			Upgrade,
 			Load,
+			Checked, // It creates so many MarkdownViews that Crossplane drops events.
 			Drain,
 			Uninterrupted,
 			LiveReload,

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -131,6 +133,25 @@ func (k *kit) tryApply(u *unstructured.Unstructured) error {
 	}
 
 	return k.Apply(k.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("e2e"), client.ForceOwnership)
+}
+
+// installCRDs installs the CRDs in files of a Go module that the module in a folder requires.
+// They are not deleted, because an existing cluster may have had them before.
+func (k *kit) installCRDs(folder, module, pattern string) {
+	k.Helper()
+	dir, err := exec.CommandContext(k.Context(), "go", "-C", folder, "list", "-m", "-f", "{{.Dir}}", module).Output()
+	k.must(err)
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), pattern))
+	k.must(err)
+	if len(files) == 0 {
+		k.Fatalf("%s has no files %s", module, pattern)
+	}
+	for _, f := range files {
+		for _, u := range k.parse(k.read(f)) {
+			k.apply(u)
+			k.kubectl("wait", "crd", u.GetName(), "--for=condition=Established", "--timeout=1m")
+		}
+	}
 }
 
 // kubectl runs kubectl in the namespace of the test and returns its output.

@@ -3,8 +3,6 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -19,7 +17,7 @@ import (
 // conditions and URL follow the status that a controller reports. The test writes that
 // status, because no controller runs.
 func Reachable(k *kit) {
-	k.installGatewayAPI()
+	k.installCRDs(".", "sigs.k8s.io/gateway-api", "config/crd/standard/*_httproutes.yaml")
 	k.eventually("Crossplane has no more permissions than by default", func() error {
 		return k.may(crossplaneUser(), map[string]bool{"patch gateway.networking.k8s.io/httproutes": false, "patch networking.k8s.io/ingresses": false})
 	})
@@ -38,23 +36,6 @@ func Reachable(k *kit) {
 	k.accepted(name)
 	k.hosts()
 	k.ingress()
-}
-
-// installGatewayAPI installs the CRDs of the standard channel. They are not deleted,
-// because an existing cluster may have had them before.
-func (k *kit) installGatewayAPI() {
-	k.Helper()
-	dir, err := exec.CommandContext(k.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
-	k.must(err)
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "standard", "*_httproutes.yaml"))
-	k.must(err)
-	k.check(equal("CRDs of HTTPRoute", 1, len(files)))
-	for _, f := range files {
-		for _, u := range k.parse(k.read(f)) {
-			k.apply(u)
-		}
-	}
-	k.kubectl("wait", "crd", "httproutes.gateway.networking.k8s.io", "--for=condition=Established", "--timeout=1m")
 }
 
 // forbidden waits until events report which resources Crossplane may not apply, and which

@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -91,21 +90,10 @@ func fromRepository(name string) func(map[string]any) {
 }
 
 // sourceController starts Flux's source-controller, and lets Crossplane read OCIRepositories
-// with the role of example/production. The CRDs are not deleted, because an existing cluster
-// may have had them before.
+// with the role of example/production.
 func (k *kit) sourceController() {
 	k.Helper()
-	dir, err := exec.CommandContext(k.Context(), "go", "-C", "../tools/source-controller", "list", "-m", "-f", "{{.Dir}}", "github.com/fluxcd/source-controller").Output()
-	k.must(err)
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "bases", "*.yaml"))
-	k.must(err)
-	for _, f := range files {
-		for _, u := range k.parse(k.read(f)) {
-			k.apply(u)
-		}
-	}
-	k.kubectl("wait", "crd", "ocirepositories.source.toolkit.fluxcd.io", "--for=condition=Established", "--timeout=1m")
-
+	k.installCRDs("../tools/source-controller", "github.com/fluxcd/source-controller", "config/crd/bases/*.yaml")
 	role := k.parse(k.read("../../example/production/rbac.yaml"))[0]
 	role.SetName(k.namespace)
 	rules, _, err := unstructured.NestedSlice(role.Object, "rules")

@@ -1,0 +1,3 @@
+module github.com/go-acme/lego/v4
+
+go 1.26.0
