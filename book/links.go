@@ -184,7 +184,7 @@ func (l *linkChecker) dead(chapter, target string) (deadLink, bool) {
 	if len(target) > maxTarget || !l.spend(64+len(chapter)+len(target)) {
 		return deadLink{}, false
 	}
-	if strings.ContainsAny(target, `\&`) {
+	if strings.IndexByte(target, '\\') >= 0 || strings.IndexByte(target, '&') >= 0 {
 		if target = markdown.Unescape(target); !l.spend(16*len(target) + 256) {
 			return deadLink{}, false
 		}

@@ -58,13 +58,14 @@ func validateXR(v view.View) field.ErrorList {
 }
 
 func validateViewerImage(v view.View) field.ErrorList {
-	image, at, patterns := v.Spec.ViewerImage, field.NewPath("spec", "viewerImage"), v.AllowedImages()
+	image, at := v.Spec.ViewerImage, field.NewPath("spec", "viewerImage")
 	if image == "" {
 		return nil
 	}
 	if errs := imageref.Validate(image, at); len(errs) > 0 {
 		return errs
 	}
+	patterns := v.AllowedImages()
 	if patterns == nil || imageref.Allowed(image, patterns) {
 		return nil
 	}
