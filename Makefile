@@ -209,14 +209,12 @@ test-book: ## Compare package book with mdBook 0.4 and 0.5, and test the compose
 
 TIMEOUT ?= 40m
 
-# Crossplane writes about 15 events per second, keeps 1,000 waiting and drops the others. More
-# tests at a time cause more.
 .PHONY: e2e
 e2e: $(CONTROL_PLANE) $(E2E_TOOLS) $(PREVIOUS_PACKAGE) ## Run the end-to-end tests and the commands of the README. RUN=Create runs one test, NODE=simulated simulates pods.
 	@$(STEP) function-fixture go -C test/e2e build -o $(BIN)/function-fixture ./cmd/fixture
 	@$(STEP) samples go build -o $(BIN)/samples ./test/sample/write
 	@$(STEP) markdownview go build -o $(BIN)/markdownview ./markdownview
-	cd test/e2e && go test -count=1 -timeout $(TIMEOUT) -parallel 8 $(if $(RUN),-run '//^($(RUN))$$') -v .
+	cd test/e2e && go test -count=1 -timeout $(TIMEOUT) $(if $(RUN),-run '//^($(RUN))$$') -v .
 	$(if $(RUN)$(E2E_KUBECONFIG),,test/readme.sh)
 
 ##@ Measure

@@ -13,8 +13,7 @@ import (
 // composed resources, is reported in the conditions and in one event, and is cleared
 // when it is fixed.
 func BadInput(k *kit) {
-	good := func() map[string]any { return map[string]any{"allowedImages": []any{"docker.io/peaceiris/mdbook"}} }
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		input  map[string]any
 		image  string
 		reason string
@@ -38,17 +37,30 @@ func BadInput(k *kit) {
 			reason: "InvalidSpec",
 			names:  "spec.viewerImage",
 		},
-	} {
-		composition := k.composition(name, kind, ours(good()))
-		spec := []func(map[string]any){composedBy(composition)}
-		if c.image != "" {
+	}
+	good := func(name string) string {
+		return k.composition(name, kind, ours(map[string]any{"allowedImages": []any{"docker.io/peaceiris/mdbook"}}))
+	}
+	names, before := sorted(cases), map[string]children{}
+	for _, name := range names {
+		spec := []func(map[string]any){composedBy(good(name))}
+		if c := cases[name]; c.image != "" {
 			spec = append(spec, image(c.image))
 		}
 		k.apply(book(name, spec...))
-		k.settle(name)
-		before := k.children(name)
-
-		k.composition(name, kind, ours(c.input))
+	}
+	k.settle(names...)
+	for _, name := range names {
+		before[name] = k.children(name)
+		k.composition(name, kind, ours(cases[name].input))
+	}
+	unchanged := func(when string) {
+		k.Helper()
+		for _, name := range names {
+			k.check(equal(when+": children of "+name, before[name].specs(), k.children(name).specs()))
+		}
+	}
+	for name, c := range cases {
 		k.until(name, "rejected", func(v *markdownView) error {
 			return errors.Join(v.is("Synced", metav1.ConditionFalse, ""), v.is("Degraded", metav1.ConditionTrue, c.reason),
 				contains(v.condition("Synced").Message, c.names), contains(v.condition("Degraded").Message, c.names),
@@ -56,16 +68,14 @@ func BadInput(k *kit) {
 				v.is("Available", metav1.ConditionTrue, ""), v.is("Ready", metav1.ConditionTrue, ""), v.counts(healthy, 1, 1))
 		})
 		k.eventually(name+": one warning", func() error { return k.warned(name, c.names) })
-		if err := equal("children", before.specs(), k.children(name).specs()); err != nil {
-			k.Errorf("%s: %s", name, err)
-		}
-
-		k.composition(name, kind, ours(good()))
-		k.settle(name)
-		if err := equal("children", before.specs(), k.children(name).specs()); err != nil {
-			k.Errorf("%s: after the fix: %s", name, err)
-		}
 	}
+	unchanged("rejected")
+
+	for _, name := range names {
+		good(name)
+	}
+	k.settle(names...)
+	unchanged("after the fix")
 }
 
 // warned returns an error unless exactly one warning event contains a text. The event

@@ -36,8 +36,7 @@ func Browser(k *kit) {
 		s["binaries"] = map[string]any{"img/dot.gif": dot}
 	}))
 	k.settle(name)
-	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
-	k.must(err)
+	address := k.address(name)
 
 	rsp, err := http.Get("http://" + address + "/img/dot.gif") //nolint:noctx // A test has a timeout.
 	k.must(err)

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Create checks that the sample of the tutorial is composed into the objects that the
-// tutorial describes.
+// Create checks that the sample of the tutorial is composed, owned by its MarkdownView, and
+// shown by kubectl, and that the API server has the rules of the XRD. "make render" tests
+// the fields of the composed resources, and test/admission every rule.
 func Create(k *kit) {
 	const name = "markdownview-sample"
 	sample := k.parse(k.read("../../example/xr.yaml"))[0]
@@ -25,69 +25,26 @@ func Create(k *kit) {
 	v, err := k.view(name)
 	k.must(err)
 	c := k.children(name)
+	owner := []metav1.OwnerReference{{
+		APIVersion: "markdownview.fn.crossplane.io/v1alpha1", Kind: "MarkdownView", Name: name, UID: v.UID,
+		Controller: new(true), BlockOwnerDeletion: new(true),
+	}}
 	for what, o := range c.all() {
-		yes := true
-		want := []metav1.OwnerReference{{
-			APIVersion: "markdownview.fn.crossplane.io/v1alpha1", Kind: "MarkdownView", Name: name, UID: v.UID,
-			Controller: &yes, BlockOwnerDeletion: &yes,
-		}}
-		if diff := cmp.Diff(want, o.GetOwnerReferences()); diff != "" {
-			k.Errorf("%s: owner references: -want +got:\n%s", what, diff)
-		}
-		for label, value := range map[string]string{
-			"app.kubernetes.io/name":       "mdbook",
-			"app.kubernetes.io/instance":   name,
-			"app.kubernetes.io/created-by": "function-markdownview",
-		} {
-			if got := o.GetLabels()[label]; got != value {
-				k.Errorf("%s: label %s is %q, not %q", what, label, got, value)
-			}
-		}
+		k.check(equal("owner references of "+what, owner, o.GetOwnerReferences()))
 	}
-
-	if diff := cmp.Diff(map[string]string{
+	k.check(equal("data of the ConfigMap", map[string]string{
 		"SUMMARY.md": "# Summary\n\n- [Page1](page1.md)\n",
 		"page1.md":   "# Page 1\n\n一ページ目のコンテンツです。\n",
-	}, c.configMap.Data); diff != "" {
-		k.Errorf("data of the ConfigMap: -want +got:\n%s", diff)
-	}
-
-	pod := c.deployment.Spec.Template.Spec
-	if len(pod.Containers) != 1 {
-		k.Fatalf("the pod has %d containers, not 1", len(pod.Containers))
-	}
-	mdbook := pod.Containers[0]
-	if mdbook.Name != "mdbook" || mdbook.Image != "docker.io/peaceiris/mdbook:latest" {
-		k.Errorf("the container is %q with image %q", mdbook.Name, mdbook.Image)
-	}
-	if got, want := strings.Join(append(mdbook.Command, mdbook.Args...), " "), "mdbook serve --hostname 0.0.0.0"; got != want {
-		k.Errorf("the container runs %q, not %q", got, want)
-	}
-	if diff := cmp.Diff([]corev1.ContainerPort{{Name: "http", ContainerPort: 3000, Protocol: corev1.ProtocolTCP}}, mdbook.Ports); diff != "" {
-		k.Errorf("ports of the container: -want +got:\n%s", diff)
-	}
-	if got := *c.deployment.Spec.Replicas; got != 1 {
-		k.Errorf("the Deployment has %d replicas, not 1", got)
-	}
-	if diff := cmp.Diff([]corev1.ServicePort{{Name: "http", Port: 80, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromString("http")}}, c.service.Spec.Ports); diff != "" {
-		k.Errorf("ports of the Service: -want +got:\n%s", diff)
-	}
-	if c.service.Spec.Type != corev1.ServiceTypeClusterIP {
-		k.Errorf("the Service is of type %q", c.service.Spec.Type)
-	}
+	}, c.configMap.Data))
 
 	lines := strings.Split(strings.TrimSpace(k.kubectl("get", "markdownview", name)), "\n")
-	if len(lines) != 2 {
-		k.Fatalf("kubectl get prints %q", lines)
-	}
-	if got, want := strings.Fields(lines[0])[:3], []string{"NAME", "REPLICAS", "STATUS"}; !cmp.Equal(got, want) {
-		k.Errorf("kubectl get prints the columns %v, not %v", got, want)
-	}
-	if got, want := strings.Fields(lines[1])[:3], []string{name, "1", "Healthy"}; !cmp.Equal(got, want) {
-		k.Errorf("kubectl get prints %v, not %v", got, want)
-	}
-	if got, want := k.kubectl("get", "markdownview", name, "--output=wide"), fmt.Sprintf("http://viewer-%s.%s.svc", name, k.namespace); !strings.Contains(got, want) {
-		k.Errorf("kubectl get -o wide does not print %q: %s", want, got)
+	k.check(equal("lines that kubectl get prints", 2, len(lines)))
+	k.check(equal("columns", []string{"NAME", "REPLICAS", "STATUS"}, strings.Fields(lines[0])[:3]))
+	k.check(equal("cells", []string{name, "1", "Healthy"}, strings.Fields(lines[len(lines)-1])[:3]))
+	k.check(contains(k.kubectl("get", "markdownview", name, "--output=wide"), fmt.Sprintf("http://viewer-%s.%s.svc", name, k.namespace)))
+
+	if err := k.tryApply(book("invalid", replicas(100))); !apierrors.IsInvalid(err) || contains(err.Error(), "spec.replicas: Invalid value: 100") != nil {
+		k.Errorf("the API server accepts 100 replicas: %v", err)
 	}
 }
 

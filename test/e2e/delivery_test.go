@@ -23,6 +23,7 @@ import (
 // Server checks that nginx serves a book that mdBook has built: from restricted pods,
 // within the requested memory, and each file with its media type. It also checks that a
 // download completes although its pod is deleted, and a book below a path of its host.
+// test/book tests the configuration of nginx.
 func Server(k *kit) {
 	k.needsNode()
 	const name = "static"
@@ -35,8 +36,7 @@ func Server(k *kit) {
 	k.settle(name)
 	k.served(name, "revision-1") // kube-proxy may know the pods a moment later.
 
-	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
-	k.must(err)
+	address := k.address(name)
 	for path, want := range map[string]string{
 		"/":                "200 text/html",
 		"/page.html":       "200 text/html",
@@ -53,46 +53,8 @@ func Server(k *kit) {
 		k.check(equal(path, want, fmt.Sprintf("%d %s", rsp.StatusCode, mediaType)))
 	}
 	k.memory(name, "server", requests)
-	k.visits(name, "/")
 	k.completesDownloads(name)
 	k.below()
-}
-
-// visits checks what nginx sends to readers of a book: compressed pages, status 304 on a
-// second visit, and the page of the book for an unknown address at any depth.
-func (k *kit) visits(name, at string) {
-	k.Helper()
-	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
-	k.must(err)
-	get := func(path, encoding, etag string) (status int, header http.Header, body string) {
-		k.Helper()
-		req, err := http.NewRequestWithContext(k.Context(), http.MethodGet, "http://"+address+at+path, nil)
-		k.must(err)
-		req.Header.Set("Accept-Encoding", encoding)
-		req.Header.Set("If-None-Match", etag)
-		rsp, err := http.DefaultClient.Do(req)
-		k.must(err)
-		b, err := io.ReadAll(rsp.Body)
-		k.must(errors.Join(err, rsp.Body.Close()))
-
-		return rsp.StatusCode, rsp.Header, string(b)
-	}
-	_, _, plain := get("print.html", "identity", "")
-	_, first, packed := get("print.html", "gzip", "")
-	k.Logf("print.html of %s: %d bytes, %d compressed", name, len(plain), len(packed))
-	if len(packed) > len(plain)*4/10 {
-		k.Errorf("print.html of %s: want at most 40%% of %d bytes, got %d", name, len(plain), len(packed))
-	}
-	again, _, _ := get("print.html", "gzip", first.Get("Etag"))
-	k.check(equal("status of a second visit", http.StatusNotModified, again))
-	status, unknown, page := get("a/b/absent.html", "identity", "")
-	k.check(equal("status of an unknown address", http.StatusNotFound, status))
-	k.check(contains(page, `<base href="`+at+`">`))
-	k.check(contains(page, "mdbook-sidebar-scrollbox"))
-	for _, h := range []http.Header{first, unknown} {
-		k.check(equal("headers", []string{"no-cache", "nosniff", "strict-origin-when-cross-origin", "nginx"},
-			[]string{h.Get("Cache-Control"), h.Get("X-Content-Type-Options"), h.Get("Referrer-Policy"), h.Get("Server")}))
-	}
 }
 
 // below checks a book below a path of its host, also with a browser: the page for unknown
@@ -122,10 +84,8 @@ func (k *kit) below() {
 	k.must(err)
 	k.check(equal("URL", "http://books.example.com"+at, v.Status.URL))
 	k.servedAt(name, at, "Welcome")
-	k.visits(name, at)
 
-	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
-	k.must(err)
+	address := k.address(name)
 	b := k.browser()
 	_, err = b.call("Page.navigate", map[string]any{"url": "http://" + address + at + "a/b/absent.html"})
 	k.must(err)

@@ -3,8 +3,8 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,10 +76,10 @@ func Fresh(k *kit) {
 	k.check(equal("revision of the pods that mdBook serves", first["reloaded"], k.viewer("reloaded").Spec.Template.Annotations[annotationRevision]))
 
 	admit()
+	// Crossplane and the kubelet try again later and later. A change makes Crossplane try now.
+	k.kubectl(slices.Concat([]string{"annotate", "markdownviews"}, names, []string{"example.org/nudge=now"})...)
+	k.settle(names...)
 	for _, name := range names {
-		// Crossplane tries again later and later. A change makes it try now.
-		k.kubectl("annotate", "markdownview", name, fmt.Sprintf("example.org/nudge=%d", rand.Int()))
-		k.settle(name)
 		for _, pod := range k.podsOf(name) {
 			if isReady(pod) {
 				k.check(k.pageHas(pod, pages[name], "revision-1"))
@@ -102,8 +102,8 @@ func Orphaned(k *kit) {
 	before := k.viewer(name).UID
 	k.kubectl("delete", "deployment", "viewer-"+name, "--cascade=orphan")
 	k.eventually("another Deployment", func() error {
-		d := &appsv1.Deployment{}
-		if err := k.get(d, "viewer-"+name); err != nil {
+		d, err := k.deployment(name)
+		if err != nil {
 			return err
 		}
 		if d.UID == before || d.Status.ObservedGeneration == 0 {
@@ -176,8 +176,8 @@ spec:
 // viewer returns the Deployment of a MarkdownView, which must exist.
 func (k *kit) viewer(name string) *appsv1.Deployment {
 	k.Helper()
-	d := &appsv1.Deployment{}
-	k.must(k.get(d, "viewer-"+name))
+	d, err := k.deployment(name)
+	k.must(err)
 
 	return d
 }

@@ -27,19 +27,9 @@ func TutorialsKind(k *kit) {
 	u := k.parse(k.read("../../example/tutorial/xr.yaml"))[0]
 	u.SetNamespace("")
 	k.applyNew(u)
-	k.eventually("healthy", func() error {
-		v, err := k.viewOf(gvk, u.GetName())
-		if err != nil {
-			return err
-		}
-		if v.Status.Status != healthy {
-			return fmt.Errorf("status is %q: %v", v.Status.Status, v.Status.Conditions)
-		}
-
-		return errors.Join(
-			v.is("Ready", metav1.ConditionTrue, ""),
-			v.is("Synced", metav1.ConditionTrue, ""),
-			v.is("Degraded", metav1.ConditionFalse, "AsExpected"))
+	k.untilOf(gvk, u.GetName(), k.patience, "healthy", func(v *markdownView) error {
+		return errors.Join(equal("status", healthy, v.Status.Status), v.is("Ready", metav1.ConditionTrue, ""),
+			v.is("Synced", metav1.ConditionTrue, ""), v.is("Degraded", metav1.ConditionFalse, "AsExpected"))
 	})
 	k.children(u.GetName())
 
@@ -63,28 +53,18 @@ func AutoscaledDeployment(k *kit) {
 	k.applyNew(bookOf(gvk, name))
 	k.apply(bookOf(gvk, idle))
 	k.apply(bookOf(gvk, handover, replicas(3)))
-	k.settleOf(gvk, name)
-	k.settleOf(gvk, idle)
-	k.settleOf(gvk, handover)
+	for _, n := range []string{name, idle, handover} {
+		k.untilOf(gvk, n, k.patience, "healthy", (*markdownView).settled)
+	}
 	k.apply(bookOf(gvk, handover))
 
 	k.kubectl("scale", "deployment", "viewer-"+name, "--replicas=3")
-	k.eventually("three pods", func() error {
-		v, err := k.viewOf(gvk, name)
-		if err != nil {
-			return err
-		}
-
+	k.untilOf(gvk, name, k.patience, "three pods", func(v *markdownView) error {
 		return errors.Join(v.settled(), v.counts(healthy, 3, 3))
 	})
 
 	k.kubectl("scale", "deployment", "viewer-"+idle, "--replicas=0")
-	k.eventually("scaled to zero", func() error {
-		v, err := k.viewOf(gvk, idle)
-		if err != nil {
-			return err
-		}
-
+	k.untilOf(gvk, idle, k.patience, "scaled to zero", func(v *markdownView) error {
 		return errors.Join(v.counts(healthy, 0, 0), v.is("Ready", metav1.ConditionTrue, ""), v.is("Available", metav1.ConditionTrue, "ScaledToZero"))
 	})
 
@@ -100,7 +80,7 @@ func AutoscaledDeployment(k *kit) {
 		k.Errorf("the Deployment has %d replicas, not 4 as set by kubectl scale", got)
 	}
 	k.apply(bookOf(gvk, name, file("page.md", "# Changed\n")))
-	k.settleOf(gvk, name)
+	k.untilOf(gvk, name, k.patience, "healthy", (*markdownView).settled)
 	if got := *k.children(name).deployment.Spec.Replicas; got != 3 {
 		k.Errorf("the Deployment has %d replicas after a change of the text, not 3 as set by kubectl scale", got)
 	}
@@ -144,26 +124,13 @@ func Claim(k *kit) {
 	claim := gvk.GroupVersion().WithKind("LegacyClaim")
 	k.applyNew(bookOf(claim, "claimed"))
 
-	var xr string
-	k.eventually("healthy", func() error {
-		u := bookOf(claim, "")
-		if err := k.get(u, "claimed"); err != nil {
-			return err
-		}
-		v, err := decode(u)
-		if err != nil {
-			return err
-		}
-		xr, _, _ = unstructured.NestedString(u.Object, "spec", "resourceRef", "name")
-		if v.Status.Status != healthy {
-			return fmt.Errorf("status is %q: %v", v.Status.Status, v.Status.Conditions)
-		}
-
-		return errors.Join(
-			v.is("Ready", metav1.ConditionTrue, ""),
-			v.is("Available", metav1.ConditionTrue, "Available"),
-			v.is("Degraded", metav1.ConditionFalse, "AsExpected"))
+	k.untilOf(claim, "claimed", k.patience, "healthy", func(v *markdownView) error {
+		return errors.Join(equal("status", healthy, v.Status.Status), v.is("Ready", metav1.ConditionTrue, ""),
+			v.is("Available", metav1.ConditionTrue, "Available"), v.is("Degraded", metav1.ConditionFalse, "AsExpected"))
 	})
+	u := bookOf(claim, "")
+	k.must(k.get(u, "claimed"))
+	xr, _, _ := unstructured.NestedString(u.Object, "spec", "resourceRef", "name")
 	k.children(xr)
 }
 
@@ -264,18 +231,6 @@ func (k *kit) define(xrd *unstructured.Unstructured) {
 func (k *kit) applyNew(u *unstructured.Unstructured) {
 	k.Helper()
 	k.eventually("create "+u.GetKind(), func() error { return k.tryApply(u) })
-}
-
-func (k *kit) settleOf(gvk schema.GroupVersionKind, name string) {
-	k.Helper()
-	k.eventually(gvk.Kind+" "+name+": healthy", func() error {
-		v, err := k.viewOf(gvk, name)
-		if err != nil {
-			return err
-		}
-
-		return v.settled()
-	})
 }
 
 func bookOf(gvk schema.GroupVersionKind, name string, spec ...func(map[string]any)) *unstructured.Unstructured {

@@ -284,10 +284,17 @@ func (k *kit) viewOf(gvk schema.GroupVersionKind, name string) (*markdownView, e
 // cache, which may be older.
 func (k *kit) until(name, what string, check func(*markdownView) error) *markdownView {
 	k.Helper()
+
+	return k.untilOf(kind, name, k.patience, what, check)
+}
+
+// untilOf waits at most d for an XR of another kind.
+func (k *kit) untilOf(gvk schema.GroupVersionKind, name string, d time.Duration, what string, check func(*markdownView) error) *markdownView {
+	k.Helper()
 	var v *markdownView
-	k.eventually(fmt.Sprintf("%s: %s", name, what), func() error {
+	k.within(d, fmt.Sprintf("%s %s: %s", gvk.Kind, name, what), func() error {
 		var err error
-		if v, err = k.view(name); err != nil {
+		if v, err = k.viewOf(gvk, name); err != nil {
 			return err
 		}
 
@@ -310,10 +317,6 @@ func listOf(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
 	l.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 
 	return l
-}
-
-func items(l client.ObjectList) []unstructured.Unstructured {
-	return l.(*unstructured.UnstructuredList).Items
 }
 
 func inNamespace(u *unstructured.Unstructured, namespace string) *unstructured.Unstructured {

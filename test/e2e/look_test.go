@@ -130,9 +130,8 @@ func (k *kit) recipe(name, image string) string {
 // open opens a page of a book.
 func (b *browser) open(name, path string) {
 	b.Helper()
-	address, err := b.loopback.ServiceAddress(b.Context(), b.namespace, "viewer-"+name)
-	b.must(err)
-	_, err = b.call("Page.navigate", map[string]any{"url": "http://" + address + path})
+	address := b.address(name)
+	_, err := b.call("Page.navigate", map[string]any{"url": "http://" + address + path})
 	b.must(err)
 }
 

@@ -80,11 +80,19 @@ func (k *kit) served(name, text string) {
 	k.servedAt(name, "/page.html", text)
 }
 
-// servedAt waits until a path of a book contains a text.
-func (k *kit) servedAt(name, path, text string) {
+// address returns the cluster IP and the port of the Service of a book.
+func (k *kit) address(name string) string {
 	k.Helper()
 	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
 	k.must(err)
+
+	return address
+}
+
+// servedAt waits until a path of a book contains a text.
+func (k *kit) servedAt(name, path, text string) {
+	k.Helper()
+	address := k.address(name)
 	k.eventually("page of "+name, func() error {
 		page, err := httpGet(k.Context(), "http://"+address+path)
 		if err != nil {

@@ -121,14 +121,14 @@ func (k *kit) revisionOf(composition string, number int64) *unstructured.Unstruc
 		if err := k.List(k.Context(), l, client.MatchingLabels{"crossplane.io/composition-name": composition}); err != nil {
 			return err
 		}
-		for _, u := range items(l) {
+		for _, u := range l.Items {
 			if got, _, _ := unstructured.NestedInt64(u.Object, "spec", "revision"); got == number {
 				revision = &u
 				return nil
 			}
 		}
 
-		return fmt.Errorf("it has %d revisions", len(items(l)))
+		return fmt.Errorf("it has %d revisions", len(l.Items))
 	})
 
 	return revision

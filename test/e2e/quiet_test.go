@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -83,23 +84,29 @@ func (k *kit) pause(d time.Duration) {
 // events.
 func (k *kit) versions() map[string]string {
 	k.Helper()
-	versions := map[string]string{}
-	for _, l := range []client.ObjectList{
-		listOf(kind),
-		listOf(corev1.SchemeGroupVersion.WithKind("ConfigMap")),
-		listOf(appsv1.SchemeGroupVersion.WithKind("Deployment")),
-		listOf(appsv1.SchemeGroupVersion.WithKind("ReplicaSet")),
-		listOf(corev1.SchemeGroupVersion.WithKind("Pod")),
-		listOf(corev1.SchemeGroupVersion.WithKind("Service")),
-		listOf(corev1.SchemeGroupVersion.WithKind("Event")),
-	} {
+
+	return k.each((*unstructured.Unstructured).GetResourceVersion, kind,
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+		appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
+		corev1.SchemeGroupVersion.WithKind("Pod"),
+		corev1.SchemeGroupVersion.WithKind("Service"),
+		corev1.SchemeGroupVersion.WithKind("Event"))
+}
+
+// each returns a value of each object of some kinds in the namespace, by kind and name.
+func (k *kit) each(value func(*unstructured.Unstructured) string, kinds ...schema.GroupVersionKind) map[string]string {
+	k.Helper()
+	values := map[string]string{}
+	for _, gvk := range kinds {
+		l := listOf(gvk)
 		k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
-		for _, o := range items(l) {
-			versions[fmt.Sprintf("%s %s", o.GetKind(), o.GetName())] = o.GetResourceVersion()
+		for _, o := range l.Items {
+			values[gvk.Kind+" "+o.GetName()] = value(&o)
 		}
 	}
 
-	return versions
+	return values
 }
 
 // Match the number of calls, and seconds of CPU, in the metrics of the function.

@@ -99,8 +99,7 @@ func revisionOf(page string) (string, error) {
 func (k *kit) readBook(name string) *reader {
 	k.Helper()
 	k.served(name, "revision-")
-	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
-	k.must(err)
+	address := k.address(name)
 	ctx, cancel := context.WithCancel(k.Context())
 	r := &reader{readings: readings{failures: map[string][]time.Time{}, pages: map[string]int{}, first: map[string]time.Time{}}}
 	done := make(chan struct{})

@@ -17,9 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/static"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -77,13 +75,7 @@ func FromOCIRepository(k *kit) {
 		r := k.ociRepository(deleted, repository)
 		r.SetNamespace(k.namespace)
 		k.must(k.Delete(k.Context(), r))
-		k.eventually("the OCIRepository is deleted", func() error {
-			if err := k.get(r, deleted); !apierrors.IsNotFound(err) {
-				return fmt.Errorf("it still exists: %w", err)
-			}
-
-			return nil
-		})
+		k.eventually("the OCIRepository is deleted", func() error { return k.gone(r, deleted) })
 	}
 	k.behind(name, "does not exist")
 	k.check(k.mounts(three))
@@ -185,8 +177,8 @@ func (k *kit) sign(repository string, digest v1.Hash, key *ecdsa.PrivateKey) {
 
 // mounts returns an error unless the pods of the handbook mount an image.
 func (k *kit) mounts(digest v1.Hash) error {
-	d := &appsv1.Deployment{}
-	if err := k.get(d, "viewer-handbook"); err != nil {
+	d, err := k.deployment("handbook")
+	if err != nil {
 		return err
 	}
 	for _, v := range d.Spec.Template.Spec.Volumes {

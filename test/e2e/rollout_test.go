@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
@@ -72,14 +71,10 @@ func PausedRollout(k *kit) {
 // readyPods returns the UIDs of the ready pods of a MarkdownView, by name.
 func (k *kit) readyPods(name string) map[string]string {
 	k.Helper()
-	l := &corev1.PodList{}
-	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace), client.MatchingLabels{"app.kubernetes.io/instance": name}))
 	ready := map[string]string{}
-	for _, p := range l.Items {
-		for _, c := range p.Status.Conditions {
-			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
-				ready[p.Name] = string(p.UID)
-			}
+	for _, p := range k.podsOf(name) {
+		if isReady(p) {
+			ready[p.Name] = string(p.UID)
 		}
 	}
 

@@ -10,8 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
@@ -58,20 +56,9 @@ func ManyChangesBroken(k *kit) {
 		return contains(c.deployment.Spec.Template.Spec.Containers[0].Image, controlplane.BrokenImage)
 	})
 	k.eventually("the rollout is stuck", func() error {
-		for _, c := range k.children(name).deployment.Status.Conditions {
-			if c.Reason == "ProgressDeadlineExceeded" {
-				return nil
-			}
-		}
-
-		return errors.New("it makes progress")
+		return contains(fmt.Sprint(k.children(name).deployment.Status.Conditions), "ProgressDeadlineExceeded")
 	})
-	k.within(soon, "the status reports it", func() error {
-		v, err := k.view(name)
-		if err != nil {
-			return err
-		}
-
+	k.untilOf(kind, name, soon, "the status reports it", func(v *markdownView) error {
 		return errors.Join(equal("observed generation", v.Generation, v.Status.ObservedGeneration), equal("status", available, v.Status.Status),
 			v.is("Ready", metav1.ConditionFalse, ""), v.is("Available", metav1.ConditionTrue, "RollingOut"), v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded"))
 	})
@@ -112,7 +99,7 @@ func ManyInputs(k *kit) {
 		k.composition("inputs", kind, ours(input))
 		k.pause(20 * time.Second)
 	}
-	newest := k.newestRevision(composition, int64(len(inputs)))
+	newest := k.revisionOf(composition, int64(len(inputs))).GetName()
 	for _, name := range names {
 		k.within(soon, name+": composed from the newest revision", func() error {
 			c, err := k.deployment(name)
@@ -165,14 +152,7 @@ func (k *kit) settleSoon(name, revision string) {
 	k.Helper()
 	k.eventually(name+": every pod serves "+revision, func() error { return k.serve(name, revision) })
 	begin := time.Now()
-	k.within(soon, name+": healthy soon after its pods", func() error {
-		v, err := k.view(name)
-		if err != nil {
-			return err
-		}
-
-		return v.settled()
-	})
+	k.untilOf(kind, name, soon, "healthy soon after its pods", (*markdownView).settled)
 	k.Logf("%s: healthy %s after its pods serve %s", name, time.Since(begin).Round(100*time.Millisecond), revision)
 }
 
@@ -216,29 +196,6 @@ func (k *kit) deployment(name string) (*appsv1.Deployment, error) {
 	d := &appsv1.Deployment{}
 
 	return d, k.get(d, "viewer-"+name)
-}
-
-// newestRevision waits until Crossplane has created n revisions of a Composition, and
-// returns the name of the last one.
-func (k *kit) newestRevision(composition string, n int64) string {
-	k.Helper()
-	newest := ""
-	k.eventually("newest revision", func() error {
-		l := listOf(schema.GroupVersionKind{Group: "apiextensions.crossplane.io", Version: "v1", Kind: "CompositionRevision"})
-		if err := k.List(k.Context(), l, client.MatchingLabels{"crossplane.io/composition-name": composition}); err != nil {
-			return err
-		}
-		last := int64(0)
-		for _, r := range l.Items {
-			if number, _, _ := unstructured.NestedInt64(r.Object, "spec", "revision"); number > last {
-				last, newest = number, r.GetName()
-			}
-		}
-
-		return equal("revision", n, last)
-	})
-
-	return newest
 }
 
 // rolledOut returns an error unless all pods of a Deployment run its current spec and are

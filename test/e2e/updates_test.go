@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,8 +10,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Updates checks how many updates of a MarkdownView and its composed resources a change of
@@ -77,22 +76,13 @@ func (u *updates) of(name string) []string {
 func (k *kit) recordUpdates() *updates {
 	k.Helper()
 	u := &updates{all: map[string][]string{}, last: map[string]map[string]any{}}
-	for _, l := range []*unstructured.UnstructuredList{
-		listOf(kind),
-		listOf(corev1.SchemeGroupVersion.WithKind("ConfigMap")),
-		listOf(appsv1.SchemeGroupVersion.WithKind("Deployment")),
-		listOf(corev1.SchemeGroupVersion.WithKind("Service")),
+	for _, gvk := range []schema.GroupVersionKind{
+		kind,
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+		appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		corev1.SchemeGroupVersion.WithKind("Service"),
 	} {
-		w, err := k.Watch(k.Context(), l, client.InNamespace(k.namespace))
-		k.must(err)
-		context.AfterFunc(k.Context(), w.Stop)
-		go func() {
-			for e := range w.ResultChan() {
-				if o, ok := e.Object.(*unstructured.Unstructured); ok {
-					u.add(e.Type, o)
-				}
-			}
-		}()
+		k.watch(gvk, u.add)
 	}
 
 	return u

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
@@ -196,34 +197,24 @@ func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
 // has the numbers.
 func (k *kit) unsynced() func() string {
 	k.Helper()
-	w, err := k.Watch(k.Context(), listOf(kind), client.InNamespace(k.namespace))
-	k.must(err)
-	since, longest, done := map[string]time.Time{}, map[string]time.Duration{}, make(chan struct{})
-	go func() {
-		defer close(done)
-		for e := range w.ResultChan() {
-			u, ok := e.Object.(*unstructured.Unstructured)
-			if !ok {
-				continue
-			}
-			v, err := decode(u)
-			if err != nil {
-				continue
-			}
-			begin, failing := since[v.Name]
-			switch synced := v.is("Synced", metav1.ConditionTrue, "") == nil; {
-			case synced && failing:
-				longest[v.Name] = max(longest[v.Name], time.Since(begin))
-				delete(since, v.Name)
-			case !synced && !failing:
-				since[v.Name] = time.Now()
-			}
+	since, longest := map[string]time.Time{}, map[string]time.Duration{}
+	stop := k.watch(kind, func(_ watch.EventType, u *unstructured.Unstructured) {
+		v, err := decode(u)
+		if err != nil {
+			return
 		}
-	}()
+		begin, failing := since[v.Name]
+		switch synced := v.is("Synced", metav1.ConditionTrue, "") == nil; {
+		case synced && failing:
+			longest[v.Name] = max(longest[v.Name], time.Since(begin))
+			delete(since, v.Name)
+		case !synced && !failing:
+			since[v.Name] = time.Now()
+		}
+	})
 
 	return func() string {
-		w.Stop()
-		<-done
+		stop()
 		for name, begin := range since {
 			longest[name] = max(longest[name], time.Since(begin))
 		}
