@@ -8,8 +8,10 @@ func TestCheckNames(t *testing.T) {
 	for _, tc := range []struct{ reason, name, other, want string }{
 		{"An invalid name", "/b.md", "", `file name "/b.md" must be relative: remove the leading "/"`},
 		{"A file and a folder", "x", "x/y/z.txt", `rename file "x" or the folder of "x/y/z.txt": both have this name`},
-		{"The key of another file", "guide/intro.txt", key,
-			`rename file "guide/intro.txt" or "` + key + `": both have the key "` + key + `" in the ConfigMap`},
+		{
+			"The key of another file", "guide/intro.txt", key,
+			`rename file "guide/intro.txt" or "` + key + `": both have the key "` + key + `" in the ConfigMap`,
+		},
 	} {
 		files := Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": "", tc.name: ""}}
 		if tc.other != "" {

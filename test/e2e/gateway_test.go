@@ -48,6 +48,11 @@ func Gateway(k *kit) {
 				"traefik.ingress.kubernetes.io/router.middlewares": "gateways-login@kubernetescrd",
 			},
 		}})),
+		"chapter": k.composition("ingress-path", kind, ours(map[string]any{"server": map[string]any{}, "ingress": map[string]any{
+			"className": "traefik", "host": "docs.{namespace}.example.com", "path": "/{name}/",
+			"tls":         map[string]any{"secretName": "docs-tls"},
+			"annotations": map[string]any{"cert-manager.io/cluster-issuer": "books"},
+		}})),
 		"rejected": k.composition("rejected", kind, ours(map[string]any{"route": host})),
 	} {
 		k.apply(book(name, composedBy(composition)))
@@ -57,18 +62,19 @@ func Gateway(k *kit) {
 	for _, name := range []string{"First", "Second"} {
 		k.apply(book(strings.ToLower(name), production, shared, file("page.md", "# "+name+"\n")))
 	}
-	k.settle("handbook", "internal", "guide", "manual", "first", "second")
+	k.settle("handbook", "internal", "guide", "manual", "chapter", "first", "second")
 	for _, name := range []string{"handbook", "internal", "guide", "first", "second"} {
 		k.check(k.noWarning(name))
 	}
 
 	page := func(name string) string { return k.url(name) + "page.html" }
-	reader.gets(k, page("handbook"), "", http.StatusOK, "<h1 id=\"page\">")
-	reader.gets(k, page("guide"), "", http.StatusOK, "<h1 id=\"page\">")
+	for _, name := range []string{"handbook", "guide", "chapter"} {
+		reader.gets(k, page(name), "", http.StatusOK, "<h1 id=\"page\">")
+	}
 	reader.gets(k, strings.TrimSuffix(k.url("guide"), "/"), "", http.StatusMovedPermanently, "/"+k.namespace+"/guide/")
 
 	// While its Middleware does not exist, nobody can read a book.
-	reader.gets(k, page("internal"), "", http.StatusInternalServerError, "")
+	reader.gets(k, page("internal"), "", http.StatusNotFound, "")
 	k.apply(login)
 	for _, name := range []string{"internal", "manual"} {
 		reader.gets(k, page(name), "", http.StatusFound, "https://login.example.com/?rd="+page(name))
