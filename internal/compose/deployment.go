@@ -1,8 +1,6 @@
 package compose
 
 import (
-	"slices"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -77,21 +75,6 @@ func minReadySeconds(v view.View) int32 {
 	}
 
 	return 0
-}
-
-// listenAddress returns the address at which mdBook or nginx listens. By default it is IPv6 if
-// the Service has an IPv6 address. While there is no Service, it is the address of the
-// existing pods, or IPv4, which every kernel has.
-func listenAddress(v view.View, o request.Observed) string {
-	switch {
-	case v.Input.ListenAddress != "":
-		return v.Input.ListenAddress
-	case o.Service != nil && slices.Contains(o.Service.Spec.IPFamilies, string(corev1.IPv6Protocol)),
-		o.Service == nil && o.Deployment != nil && o.Deployment.ListensOn(view.ListenBoth):
-		return view.ListenBoth
-	default:
-		return view.ListenIPv4
-	}
 }
 
 func podSpec(v view.View, o request.Observed, book corev1.Volume) corev1.PodSpec {

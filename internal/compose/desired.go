@@ -3,8 +3,10 @@ package compose
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
@@ -60,4 +62,22 @@ type ComposedResource struct {
 	// Optional is whether the resource can be absent although nobody deleted it: the
 	// Input may just have added it.
 	Optional bool
+}
+
+// An encodedDeployment is a Deployment with an encoded pod spec. The pod spec is hashed
+// and written, and is the largest part of the composed resources without the text.
+type encodedDeployment struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		appsv1.DeploymentSpec `json:",inline"`
+
+		Template podTemplate `json:"template"`
+	} `json:"spec"`
+}
+
+type podTemplate struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     objects.Value     `json:"spec"`
 }

@@ -3,7 +3,6 @@ package compose
 import (
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/objects"
@@ -15,24 +14,6 @@ import (
 type content struct {
 	BinaryData map[string]string `json:"binaryData"`
 	Data       map[string]string `json:"data"`
-}
-
-// An encodedDeployment is a Deployment with an encoded pod spec. The pod spec is hashed
-// and written, and is the largest part of the composed resources without the text.
-type encodedDeployment struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-
-	Spec struct {
-		appsv1.DeploymentSpec `json:",inline"`
-
-		Template podTemplate `json:"template"`
-	} `json:"spec"`
-}
-
-type podTemplate struct {
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     objects.Value     `json:"spec"`
 }
 
 // revision returns a hash, as 16 hexadecimal digits, of the content of a ConfigMap, the

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/files"
+	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 )
 
@@ -41,4 +42,19 @@ func PortOf(ports []corev1.ServicePort) int32 {
 	}
 
 	return ports[max(0, slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Name == view.PortName }))].Port
+}
+
+// listenAddress returns the address at which mdBook or nginx listens. By default it is IPv6 if
+// the Service has an IPv6 address. While there is no Service, it is the address of the
+// existing pods, or IPv4, which every kernel has.
+func listenAddress(v view.View, o request.Observed) string {
+	switch {
+	case v.Input.ListenAddress != "":
+		return v.Input.ListenAddress
+	case o.Service != nil && slices.Contains(o.Service.Spec.IPFamilies, string(corev1.IPv6Protocol)),
+		o.Service == nil && o.Deployment != nil && o.Deployment.ListensOn(view.ListenBoth):
+		return view.ListenBoth
+	default:
+		return view.ListenIPv4
+	}
 }
