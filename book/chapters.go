@@ -75,7 +75,7 @@ func checkTarget(x *index, c *summary.Chapter, r *report) bool {
 	case strings.Contains("/"+c.Target+"/", "/../"):
 		r.errors.Addf(summaryName, c.Line, "write the path of chapter \"%s\" without \"..\"", c.Target)
 	case strings.HasSuffix(c.Target, "/"), strings.HasSuffix(c.Target, "/."), c.Target == ".":
-		r.errors.Addf(summaryName, c.Line, "link to a file such as \"%s\": chapter \"%s\" is a folder", path.Join(c.Name, "README.md"), c.Target)
+		r.errors.Addf(summaryName, c.Line, "link to a file such as \"%s\": chapter \"%s\" is not a file", path.Join(c.Name, "README.md"), c.Target)
 	case exists:
 		if cause := unreachable(Page(c.Name)); cause != "" {
 			r.errors.Addf(summaryName, c.Line, "rename chapter \"%s\": mdBook's links to it do not work, because its name %s", c.Target, cause)

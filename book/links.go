@@ -175,7 +175,7 @@ func (d deadLink) problem(chapter string, line int) Problem {
 	case d.unlisted:
 		return problem.New(chapter, line, "add %s to SUMMARY.md: it has no page, so the link to \"%s\" leads nowhere", d.path, d.target)
 	default:
-		return problem.New(chapter, line, "change the link to \"%s\", or add %s to the book: it leads nowhere", d.target, d.path)
+		return problem.New(chapter, line, "fix the link to \"%s\", which leads nowhere, or add %s to the book", d.target, d.path)
 	}
 }
 
@@ -269,7 +269,7 @@ func (l *linkChecker) warnIncludes(name string) {
 	for offset, target := range includes(l.Markdowns[name]) {
 		if resolved := l.include(name, target); resolved != "" && !l.has(resolved) {
 			l.report.warnings.Add(func() Problem {
-				return problem.New(name, l.line(name, offset), "change the include of \"%s\", or add the file: %s is not in the book", target, resolved)
+				return problem.New(name, l.line(name, offset), "fix the include of \"%s\", or add %s to the book: the file does not exist", target, resolved)
 			})
 		}
 	}

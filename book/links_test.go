@@ -12,10 +12,10 @@ import (
 // testdata/cases.yaml.
 func TestLinks(t *testing.T) {
 	nowhere := func(line int, target, path string) []string {
-		return []string{fmt.Sprintf(`x/a.md line %d: change the link to "%s", or add x/%s to the book: it leads nowhere`, line, target, path)}
+		return []string{fmt.Sprintf(`x/a.md line %d: fix the link to "%s", which leads nowhere, or add x/%s to the book`, line, target, path)}
 	}
 	include := func(line int, target, path string) []string {
-		return []string{fmt.Sprintf(`x/a.md line %d: change the include of "%s", or add the file: %s is not in the book`, line, target, path)}
+		return []string{fmt.Sprintf(`x/a.md line %d: fix the include of "%s", or add %s to the book: the file does not exist`, line, target, path)}
 	}
 	cases := map[string]struct {
 		reason, text string
@@ -28,18 +28,18 @@ func TestLinks(t *testing.T) {
 		"Dead": {
 			"Links that lead nowhere are reported with their line.", "[a](c.md)\n\n![b](../img/d.png)\n<img src='e&amp;f.png'>",
 			[]string{
-				`x/a.md line 1: change the link to "c.md", or add x/c.md to the book: it leads nowhere`,
-				`x/a.md line 3: change the link to "../img/d.png", or add img/d.png to the book: it leads nowhere`,
-				`x/a.md line 4: change the link to "e&f.png", or add x/e&f.png to the book: it leads nowhere`,
+				`x/a.md line 1: fix the link to "c.md", which leads nowhere, or add x/c.md to the book`,
+				`x/a.md line 3: fix the link to "../img/d.png", which leads nowhere, or add img/d.png to the book`,
+				`x/a.md line 4: fix the link to "e&f.png", which leads nowhere, or add x/e&f.png to the book`,
 			},
 		},
 		"Definitions": {
 			"The use of a dead definition is reported, the first definition counts, and order is that of the text.",
 			"[a][x]\n[b](c.md)\n[Y]\n\n[x]: d.md\n[x]: b.md\n[y  Z]: e.md\n[y]: f.md\n",
 			[]string{
-				`x/a.md line 1: change the link to "d.md", or add x/d.md to the book: it leads nowhere`,
-				`x/a.md line 2: change the link to "c.md", or add x/c.md to the book: it leads nowhere`,
-				`x/a.md line 3: change the link to "f.md", or add x/f.md to the book: it leads nowhere`,
+				`x/a.md line 1: fix the link to "d.md", which leads nowhere, or add x/d.md to the book`,
+				`x/a.md line 2: fix the link to "c.md", which leads nowhere, or add x/c.md to the book`,
+				`x/a.md line 3: fix the link to "f.md", which leads nowhere, or add x/f.md to the book`,
 			},
 		},
 		"UnusedDefinition":   {"A definition that nothing uses is no link.", "[x]: d.md\n", nil},
@@ -123,7 +123,7 @@ func TestChaptersApart(t *testing.T) {
 		summaryName: "- [A](a.md)\n- [B](b.md)\n", "a.md": "[x]\n\n[x]: gone.md\n", "b.md": "[x] [y](gone.md)\n",
 		"c.txt": "{{#include d.md}}", "d.md": "",
 	}})
-	const gone = `line 1: change the link to "gone.md", or add gone.md to the book: it leads nowhere`
+	const gone = `line 1: fix the link to "gone.md", which leads nowhere, or add gone.md to the book`
 	if diff := cmp.Diff([]string{"a.md " + gone, "b.md " + gone}, warnings.Lines()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
@@ -138,7 +138,7 @@ func TestSite(t *testing.T) {
 		"#d":            {"x/a.md", ""},
 		"?d":            {"x/a.md", ""},
 		"../c.md":       {"", `add c.md to SUMMARY.md: it has no page, so the link to "../c.md" leads nowhere`},
-		"e.md":          {"", `change the link to "e.md", or add x/e.md to the book: it leads nowhere`},
+		"e.md":          {"", `fix the link to "e.md", which leads nowhere, or add x/e.md to the book`},
 		"//example.com": {"", ""},
 		"mailto:a@b.c":  {"", ""},
 		"":              {"", ""},

@@ -88,9 +88,9 @@ func (o *output) warnRedirect(x *index, from string, r *report) {
 	_, again := x.Redirects["/"+name]
 	switch {
 	case again:
-		r.warnings.Addf("", 0, "in the redirect of \"%s\", name the page that \"%s\" leads to: it is a redirect too", from, "/"+name)
+		r.warnings.Addf("", 0, "in the redirect of \"%[1]s\", name the page that \"%[2]s\" leads to: \"%[2]s\" is a redirect too", from, "/"+name)
 	case !o.serves(name) && !o.serves(path.Join(name, "index.html")):
-		r.warnings.Addf("", 0, "change the redirect of \"%s\", or add \"%s\" to the book: it leads nowhere", from, "/"+name)
+		r.warnings.Addf("", 0, "fix the redirect of \"%s\", which leads nowhere, or add \"%s\" to the book", from, "/"+name)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestMarkdownsFrom(t *testing.T) {
 
 	const (
 		incomplete = "BookComplete False Incomplete: The book has problems: "
-		dead       = incomplete + `a.md line 1: change the link to "b.md", or add b.md to the book: it leads nowhere`
+		dead       = incomplete + `a.md line 1: fix the link to "b.md", which leads nowhere, or add b.md to the book`
 		complete   = "BookComplete True Complete: No problems found in the book"
 		invalid    = "Degraded True InvalidSpec: spec"
 		not        = "BookComplete Unknown NotChecked: The function does not read image registry.example.com/book"

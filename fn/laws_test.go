@@ -50,7 +50,7 @@ var (
 		"ApplyFailed", "Missing", "Paused", "ReplicaFailure", "ProgressDeadlineExceeded", "RouteNotAccepted",
 	}
 	textKey = regexp.MustCompile("^configmap(-[0-9a-f]{16})?$")
-	// function answers calls of all tests, some of them at the same time.
+	// function responds to calls of all tests, some of them at the same time.
 	function = fn.New(logging.NewNopLogger(), 0)
 )
 

@@ -82,7 +82,7 @@ func TestLife(t *testing.T) {
 		}, want{
 			"Available", rolling,
 			"Paused: Run kubectl rollout resume deployment -n docs viewer-sample: " +
-				"it is paused, so no change rolls out",
+				"the Deployment is paused, so no change rolls out",
 			0,
 			[]string{"Paused"},
 		}},

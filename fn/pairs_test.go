@@ -44,7 +44,7 @@ var exclusive = map[pair]struct{ spec, input, want string }{
 	},
 	{"input.listenAddress", "input.server"}: {
 		input: `{listenAddress: "::", server: {}}`,
-		want:  "input.server: Forbidden: remove it, and set the address in the configuration of the web server",
+		want:  "input.listenAddress: Forbidden: remove it, and set the address in the configuration of the web server",
 	},
 	{"spec.binaries", "spec.markdownsFrom.image"}: {
 		spec: `{markdowns: {}, binaries: {logo.png: ""}, markdownsFrom: [{image: {reference: registry.example.com/book}}]}`,

@@ -295,8 +295,11 @@ func TestPush(t *testing.T) {
 		t.Errorf("digests of the same commit: -first, +second:\n%s", diff)
 	}
 
-	configurationManifest := must(must(remote.Image(must(name.NewDigest(configuration)))).Manifest())
-	equal(t, "annotations of the configuration", wantAnnotations, annotations(t, configurationManifest.Annotations))
+	img := must(remote.Image(must(name.NewDigest(configuration))))
+	equal(t, "annotations of the configuration", wantAnnotations, annotations(t, must(img.Manifest()).Annotations))
+	if text := string(files(t, img)["package.yaml"]); !strings.Contains(text, "package: "+repository+"\n") {
+		t.Errorf("the configuration depends on %s: got %s", repository, text)
+	}
 
 	tag := must(name.NewTag(repository + ":v0.1.0"))
 	index := must(remote.Index(tag))

@@ -135,7 +135,9 @@ func sarifSchema(t *testing.T) gojsonschema.JSONLoader {
 // gitLabSchema returns GitLab's schema of a pipeline, which this package of npm has.
 func gitLabSchema(t *testing.T) gojsonschema.JSONLoader {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-ec", `tar xzf "$(npm pack --silent gitlab-ci-local@4.61.1)"
+	cmd := exec.CommandContext(t.Context(), "sh", "-ec", `file=$(npm pack --silent gitlab-ci-local@4.61.1)
+		echo "de6dbb860a9436f7513132553db13f835cf9be54333df8f753cce570cb0c316d  $file" | sha256sum --check >&2
+		tar xzf "$file"
 		echo 'import { schema } from "./package/src/schema/schema.js"; console.log(JSON.stringify(schema))' > print.mjs
 		node print.mjs`)
 	cmd.Dir = t.TempDir()

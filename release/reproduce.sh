@@ -12,7 +12,9 @@ trap 'exit 1' INT TERM
 modules=$(go env GOMODCACHE)
 umask 077
 mkdir -p "$scratch/another/folder"
-git ls-files -z --cached --others --exclude-standard | xargs -0 tar -c | tar -x -C "$scratch/another/folder"
+git ls-files -z --cached --others --exclude-standard >"$scratch/files"
+tar -c -f "$scratch/files.tar" --null -T "$scratch/files"
+tar -x -f "$scratch/files.tar" -C "$scratch/another/folder"
 # -o keeps make from building the tools again: they are older than the unpacked sources.
 env TZ=Asia/Tokyo HOME="$scratch/home" GOMODCACHE="$modules" GOCACHE="$scratch/cache" \
 	GOENV=off GOFLAGS=-tags=other GOAMD64=v3 GOARM64=v9.0 GOFIPS140=latest \

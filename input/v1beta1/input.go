@@ -266,7 +266,7 @@ type Route struct {
 	// each.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="remove one, or give both a sectionName of their own: two entries name the same Gateway"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="remove one of two entries that name the same Gateway, or give both a sectionName of their own"
 	ParentRefs []ParentRef `json:"parentRefs"`
 
 	// Host of each book: a pattern with {name} and {namespace} of the MarkdownView,

@@ -15,7 +15,7 @@ import (
 // TestConditionOfAnotherBook checks that a condition is kept only for the book that it
 // describes: Crossplane writes conditions even if it cannot apply resources.
 func TestConditionOfAnotherBook(t *testing.T) {
-	const problem = `The book has problems: a.md line 1: change the link to "b.md", or add b.md to the book: it leads nowhere`
+	const problem = `The book has problems: a.md line 1: fix the link to "b.md", which leads nowhere, or add b.md to the book`
 	complete := report.Condition{Type: report.TypeBookComplete, Status: "True", Reason: "Complete", Message: "No problems found in the book"}
 	incomplete := report.Condition{Type: report.TypeBookComplete, Status: "False", Reason: "Incomplete", Message: problem}
 	other := report.Condition{Type: report.TypeBookComplete, Status: "False", Reason: "Incomplete", Message: "The book has problems: others"}
@@ -72,7 +72,7 @@ func TestRedirects(t *testing.T) {
 	v := viewtest.View()
 	v.Spec.Book.Redirects = map[string]string{"/old.html": "lost.html"}
 	d, problems := Compose(v, request.Observed{})
-	if want := `change the redirect of "/old.html", or add "/lost.html" to the book: it leads nowhere`; len(problems) > 0 || !strings.Contains(d.Complete.Message, want) {
+	if want := `fix the redirect of "/old.html", which leads nowhere, or add "/lost.html" to the book`; len(problems) > 0 || !strings.Contains(d.Complete.Message, want) {
 		t.Errorf("BookComplete: want %q, got %v and %v", want, d, problems)
 	}
 	v.Spec.Book.Redirects = map[string]string{"/index.html": "https://example.com"}

@@ -69,7 +69,7 @@ func degraded(v view.View, o request.Observed, d *compose.Desired) report.Condit
 		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonOCIRepositoryNotReady, Message: why}
 	}
 	if why := routeRejected(o.Route, o.Service); why != "" && v.Input.Route != nil {
-		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonRouteNotAccepted, Message: fmt.Sprintf("Run kubectl describe httproute -n %s %s: a Gateway rejected it: %s",
+		return report.Condition{Type: report.TypeDegraded, Status: report.True, Reason: report.ReasonRouteNotAccepted, Message: fmt.Sprintf("Run kubectl describe httproute -n %s %s: a Gateway rejected the HTTPRoute: %s",
 			v.Namespace(), v.ViewerName(), strings.TrimSuffix(why, "."))}
 	}
 
@@ -97,7 +97,7 @@ func behind(v view.View) string {
 func deploymentDegraded(o *request.ObservedDeployment, v view.View, d *compose.Desired) (reason, message string) {
 	switch {
 	case paused(o, v, d):
-		return report.ReasonPaused, fmt.Sprintf("Run kubectl rollout resume deployment -n %s %s: it is paused, so no change rolls out",
+		return report.ReasonPaused, fmt.Sprintf("Run kubectl rollout resume deployment -n %s %s: the Deployment is paused, so no change rolls out",
 			v.Namespace(), v.ViewerName())
 	case o.Revision() != d.Revision:
 		return "", ""

@@ -80,7 +80,7 @@ func TestDegradedRoute(t *testing.T) {
 	)
 	asExpected := report.Condition{Type: "Degraded", Status: "False", Reason: "AsExpected", Message: "No errors found"}
 	rejected := func(why string) report.Condition {
-		return report.Condition{Type: "Degraded", Status: "True", Reason: "RouteNotAccepted", Message: "Run kubectl describe httproute -n default viewer-sample: a Gateway rejected it: " + why}
+		return report.Condition{Type: "Degraded", Status: "True", Reason: "RouteNotAccepted", Message: "Run kubectl describe httproute -n default viewer-sample: a Gateway rejected the HTTPRoute: " + why}
 	}
 	cases := map[string]struct {
 		reason, service, status string
@@ -120,7 +120,7 @@ func TestDegraded(t *testing.T) {
 	}
 	asExpected := report.Condition{Type: "Degraded", Status: "False", Reason: "AsExpected", Message: "No errors found"}
 	const (
-		isPaused    = "Run kubectl rollout resume deployment -n default viewer-sample: it is paused, so no change rolls out"
+		isPaused    = "Run kubectl rollout resume deployment -n default viewer-sample: the Deployment is paused, so no change rolls out"
 		isGone      = "Deleted resources are created again: ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample"
 		cannot      = " -n default -l app.kubernetes.io/instance=sample: Deployment viewer-sample cannot roll out: "
 		progressing = `{type: Progressing, status: "False", message: ReplicaSet "v" has timed out progressing.}`

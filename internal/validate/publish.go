@@ -50,7 +50,7 @@ func validateHost(v view.View) field.ErrorList {
 			return nil // If there is an error, it is in the Input.
 		}
 
-		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), report.Short(v.Metadata.Name), "choose another name: it gives the host name "+
+		return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), report.Short(v.Metadata.Name), "choose another name: this one gives the host name "+
 			report.Short(v.Expand(pattern))+", which is an IP address, or has more than 253 characters, or more than 63 between two dots")}
 	case !isHost(host):
 		return field.ErrorList{field.Invalid(at, report.Short(host), `write a host name such as handbook.example.com`)}
@@ -172,7 +172,7 @@ func validateRoute(r v1beta1.Route, optional bool, at *field.Path) field.ErrorLi
 			errs = append(errs, field.Invalid(at.Child("port"), ref.Port, "must be between 1 and 65535"))
 		}
 		if slices.ContainsFunc(r.ParentRefs[:i], func(other v1beta1.ParentRef) bool { return overlap(ref, other) }) {
-			errs = append(errs, field.Invalid(at, field.OmitValueType{}, "remove it, or give both entries a sectionName of their own: the list has this Gateway already"))
+			errs = append(errs, field.Invalid(at, field.OmitValueType{}, "remove this entry, or give both entries a sectionName of their own: the list has this Gateway already"))
 		}
 	}
 

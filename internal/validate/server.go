@@ -18,11 +18,11 @@ func validateServer(in v1beta1.Input, at *field.Path) field.ErrorList {
 	if s == nil {
 		return nil
 	}
-	at = at.Child("server")
 	var errs field.ErrorList
 	if in.ListenAddress != "" {
-		errs = append(errs, field.Forbidden(at, "remove it, and set the address in the configuration of the web server: listenAddress has no effect on it"))
+		errs = append(errs, field.Forbidden(at.Child("listenAddress"), "remove it, and set the address in the configuration of the web server: it has no effect with server"))
 	}
+	at = at.Child("server")
 	if s.Image != "" {
 		errs = append(errs, imageref.Validate(s.Image, at.Child("image"))...)
 	}

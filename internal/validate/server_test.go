@@ -16,7 +16,7 @@ func TestValidateServer(t *testing.T) {
 		listen string
 		want   string
 	}{
-		"Listen":   {reason: "With a web server, mdBook does not listen", listen: "::", want: "input.server: Forbidden: remove it, and set the address in the configuration of the web server"},
+		"Listen":   {reason: "With a web server, mdBook does not listen", listen: "::", want: "input.listenAddress: Forbidden: remove it, and set the address in the configuration of the web server"},
 		"Image":    {reason: "An image must be a reference", server: v1beta1.Server{Image: "No Image"}, want: "input.server.image: Invalid value"},
 		"Port":     {reason: "A port must be at most 65535", server: v1beta1.Server{Port: 65536}, want: "input.server.port: Invalid value: 65536: must be between 1 and 65535, inclusive"},
 		"Relative": {reason: "A mount needs a full path", server: v1beta1.Server{DocumentRoot: "html"}, want: "input.server.documentRoot: Invalid value: \"html\": must be the full path of a directory"},

@@ -290,7 +290,7 @@ func badNames() map[string]struct{ name, want string } {
 		"A file name with the folder `.` or `..`":     {name: "guide/../page.md", want: `file name "guide/../page.md" must not contain "." or ".." as the name of a folder or file`},
 		"A file with the name of a folder of mdBook":  {name: "css", want: `rename file "css": mdBook writes a folder of this name, and fails`},
 		"A file named `toc.js`":                       {name: "toc.js", want: `rename file "toc.js": it replaces the table of contents of mdBook 0.4`},
-		"A folder with the name of a file of mdBook":  {name: "css/chrome.css/page.txt", want: `rename a folder: mdBook writes a file of this name, and fails`},
+		"A folder with the name of a file of mdBook":  {name: "css/chrome.css/page.txt", want: `rename the folder that has the name of a file of mdBook: mdBook fails to write the file`},
 		"A folder or file name longer than 255 bytes": {name: strings.Repeat("あ", 86) + "/page.md", want: `a file name must not contain a folder or file name longer than 255 bytes`},
 	}
 }

@@ -25,7 +25,7 @@ func TestInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const overlap = `route.parentRefs: Invalid value: remove one, or give both a sectionName of their own: two entries name the same Gateway`
+	const overlap = `route.parentRefs: Invalid value: remove one of two entries that name the same Gateway, or give both a sectionName of their own`
 	themeFiles := []string{
 		"ayu-highlight.css", "book.js", "clipboard.min.js", "css/chrome.css", "css/general.css", "css/print.css", "css/variables.css", "favicon.svg", "fonts/fonts.css",
 		"head.hbs", "header.hbs", "highlight.css", "highlight.js", "index.hbs", "redirect.hbs", "toc.html.hbs", "toc.js.hbs", "tomorrow-night.css",

@@ -95,9 +95,9 @@ func preview(t *testing.T, command, root string, writeBook func(path string, fil
 		}
 	}
 	input := filepath.Join(t.TempDir(), "input.yaml")
-	theme := func(banner string) {
+	theme := func(theme string) {
 		t.Helper()
-		text := "apiVersion: markdownview.fn.crossplane.io/v1beta1\nkind: Input\ntheme: {header.hbs: " + banner + "}\n"
+		text := "apiVersion: markdownview.fn.crossplane.io/v1beta1\nkind: Input\n" + theme
 		if err := os.WriteFile(input, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func preview(t *testing.T, command, root string, writeBook func(path string, fil
 		t.Fatalf("%s: not within 30 s; output:\n%s", reason, out)
 	}
 
-	theme("First banner")
+	theme("theme: {header.hbs: First banner}")
 	write(map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": "First text"})
 	cmd := exec.CommandContext(t.Context(), command, "preview", book, "--input", input, "--mdbook", wrapper, fmt.Sprintf("--port=%d", port))
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
@@ -143,8 +143,12 @@ func preview(t *testing.T, command, root string, writeBook func(path string, fil
 	eventually("the book is served with the theme", func() bool {
 		return strings.Contains(get("a.html"), "First text") && strings.Contains(get("a.html"), "First banner")
 	})
-	theme("Second banner")
+	theme("theme: {header.hbs: Second banner}")
 	eventually("a change of the theme is served", func() bool { return strings.Contains(get("a.html"), "Second banner") })
+	theme("")
+	eventually("a book without a theme is served", func() bool {
+		return strings.Contains(get("a.html"), "First text") && !strings.Contains(get("a.html"), "banner")
+	})
 	write(map[string]string{"SUMMARY.md": "- [B](b.md)", "b.md": "Second text"})
 	eventually("a change is served", func() bool { return strings.Contains(get("b.html"), "Second text") })
 

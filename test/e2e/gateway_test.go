@@ -120,7 +120,7 @@ func (k *kit) example(folder string) string {
 // controller of its Gateway may not have found the Service at first.
 func (k *kit) noWarning(name string) error {
 	for _, e := range k.events(name) {
-		if e.Type == corev1.EventTypeWarning && strings.Contains(e.Message, "HTTPRoute") {
+		if e.Type == corev1.EventTypeWarning && e.Reason == "RouteNotAccepted" {
 			return fmt.Errorf("%s: warning %s: %s", name, e.Reason, e.Message)
 		}
 	}

@@ -82,7 +82,7 @@ func changes() map[string]change {
 // out at the same time.
 func Update(k *kit) {
 	extra := file("extra.md", "# Extra\n")
-	before, states := map[string]children{}, map[string]*states{}
+	before, states, waited := map[string]children{}, map[string]*states{}, false
 	for _, name := range sorted(changes()) {
 		k.apply(book(name, replicas(2), extra))
 	}
@@ -119,7 +119,10 @@ func Update(k *kit) {
 		}
 		v, err := k.view(name)
 		k.must(err)
-		states[name].check(k, name, v.Generation)
+		waited = states[name].check(k, name, v.Generation) || waited
+	}
+	if !waited {
+		k.Error("no MarkdownView was Available before it was Healthy")
 	}
 }
 
@@ -181,8 +184,8 @@ func (k *kit) follow(name string) *states {
 // check reports an error unless a generation is first Available, until its rollout has
 // completed, and then Healthy. Some pods are always ready, so the MarkdownView is never
 // NotReady. If Crossplane cannot write the first status, because of a conflict, the first
-// one can be Healthy.
-func (s *states) check(k *kit, what string, generation int64) {
+// one can be Healthy: check returns whether it was Available.
+func (s *states) check(k *kit, what string, generation int64) (waited bool) {
 	k.Helper()
 	// The watch may return the last state later than a read.
 	k.eventually(what+": last state in the watch", func() error {
@@ -205,7 +208,10 @@ func (s *states) check(k *kit, what string, generation int64) {
 			k.Errorf("%s: generation %d is %s after %s: %v", what, generation, st.status, last, st.rollout)
 		}
 		last = st.status
+		waited = waited || last == available
 	}
+
+	return waited
 }
 
 func equal[T any](what string, want, got T) error {

@@ -106,12 +106,12 @@ DIR/docs/SUMMARY.md:5: error: remove chapter "a.md" here or from line 3: it is i
 				"docs/guide/b.md": "# Two words\n\n![dead](../logo.png) [a](../a.md#x)\n",
 			},
 			paths: []string{"docs"},
-			want: `DIR/docs/a.md:1: warning: change the link to "x.md", or add x.md to the book: it leads nowhere (Incomplete)
+			want: `DIR/docs/a.md:1: warning: fix the link to "x.md", which leads nowhere, or add x.md to the book (Incomplete)
 DIR/docs/a.md:3: warning: write "#two-words", which is an id of guide/b.md: the link to "guide/b.md#Two-Words" leads to the top of the page (DeadAnchor)
 DIR/docs/a.md:3: warning: remove "#three", or add a heading or an element with this id to guide/b.md: the link to "guide/b.md#three" leads to the top of the page (DeadAnchor)
-DIR/docs/a.md:6: warning: change the link to "z.md", or add z.md to the book: it leads nowhere (Incomplete)
-DIR/docs/c.md:3: warning: change the link to "y.md", or add y.md to the book: it leads nowhere (DeadLink)
-DIR/docs/guide/b.md:3: warning: change the link to "../logo.png", or add logo.png to the book: it leads nowhere (Incomplete)
+DIR/docs/a.md:6: warning: fix the link to "z.md", which leads nowhere, or add z.md to the book (Incomplete)
+DIR/docs/c.md:3: warning: fix the link to "y.md", which leads nowhere, or add y.md to the book (DeadLink)
+DIR/docs/guide/b.md:3: warning: fix the link to "../logo.png", which leads nowhere, or add logo.png to the book (Incomplete)
 DIR/docs/guide/b.md:3: warning: remove "#x", or add a heading or an element with this id to a.md: the link to "../a.md#x" leads to the top of the page (DeadAnchor)
 `,
 		},
@@ -132,7 +132,7 @@ DIR/docs/guide/b.md:3: warning: remove "#x", or add a heading or an element with
 			files:  map[string]string{"view.yaml": strings.Replace(view, "replicas: 9", "replicas: 1", 1), "more.yaml": configMap},
 			paths:  []string{"view.yaml", "more.yaml"},
 			want: `DIR/more.yaml:8: warning: remove "#other", or add a heading or an element with this id to a.md: the link to "../a.md#other" leads to the top of the page (DeadAnchor)
-DIR/view.yaml:13: warning: change the link to "x.md", or add x.md to the book: it leads nowhere (Incomplete)
+DIR/view.yaml:13: warning: fix the link to "x.md", which leads nowhere, or add x.md to the book (Incomplete)
 `,
 		},
 		"Policy": {
@@ -154,7 +154,7 @@ DIR/view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (In
 			reason: "A chapter is not a book.",
 			files:  map[string]string{"a.md": "text"},
 			paths:  []string{"a.md"},
-			want:   "cannot read DIR/a.md: it has no objects of Kubernetes: name a folder, or a file with a MarkdownView\n",
+			want:   "cannot read DIR/a.md: a document in it is not an object of Kubernetes\n",
 		},
 		"NoView": {
 			reason: "The file is another one.",

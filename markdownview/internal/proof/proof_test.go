@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 		"Code":        {reason: "Code has no links and no headings.", a: "    [b](x.md)\n\n`[b](x.md)`\n\n[b](b.md#c)", b: "```\n# C\n```\n", want: []string{anchor("b.md#c", "c")}},
 		"Definitions": {reason: "Links can be defined elsewhere.", a: "[b]\n\n[c][b]\n\n[b]: b.md#c\n", b: "", want: []string{anchor("b.md#c", "c"), anchor("b.md#c", "c")}},
 		"Include":     {reason: "Headings of an included file are on the page, and their numbers are not known.", a: "[b](b.md#c) [b](b.md#c-1) [b](b.md#d)", b: "{{#include c.txt}}\n", want: []string{anchor("b.md#d", "d")}},
-		"Image":       {reason: "An image that is not in the book.", a: "![x](x.png) <img src=\"logo.png\"> <img src='y.png'>", want: []string{`change the link to "x.png", or add x.png to the book: it leads nowhere`, `change the link to "y.png", or add y.png to the book: it leads nowhere`}},
+		"Image":       {reason: "An image that is not in the book.", a: "![x](x.png) <img src=\"logo.png\"> <img src='y.png'>", want: []string{`fix the link to "x.png", which leads nowhere, or add x.png to the book`, `fix the link to "y.png", which leads nowhere, or add y.png to the book`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func Find(text string, match func(Object) bool) (*structpb.Struct, error) {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
 			if wrong.Field == "" {
-				return nil, errors.New("it has no objects of Kubernetes: name a folder, or a file with a MarkdownView")
+				return nil, errors.New("a document in it is not an object of Kubernetes")
 			}
 
 			return nil, fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)

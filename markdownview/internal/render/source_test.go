@@ -44,7 +44,7 @@ func TestFind(t *testing.T) {
 		"JSON":     {reason: "JSON is YAML.", text: `{"kind": "B", "metadata": {"name": "json"}}`, name: "json"},
 		"None":     {reason: "No document matches.", text: "kind: A\n", problem: "not found"},
 		"Empty":    {reason: "There are no documents.", problem: "not found"},
-		"Markdown": {reason: "The file is a chapter.", text: "Hello\n", problem: "it has no objects of Kubernetes: name a folder, or a file with a MarkdownView"},
+		"Markdown": {reason: "The file is a chapter.", text: "Hello\n", problem: "a document in it is not an object of Kubernetes"},
 		"Field":    {reason: "A field has another type.", text: "kind: A\nspec: text\n", problem: "spec cannot be a string"},
 		"NotYAML":  {reason: "The file is broken.", text: "a: b: c", problem: "error converting YAML to JSON: yaml: mapping values are not allowed in this context"},
 	}
