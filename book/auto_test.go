@@ -40,7 +40,7 @@ func TestSummary(t *testing.T) {
 // FuzzSummary generates SUMMARY.md for random files: it lists all files that can be
 // chapters, and mdBook reads the names unchanged.
 func FuzzSummary(f *testing.F) {
-	for _, c := range cases(f) {
+	for _, c := range readAll[testCase](f, "cases.yaml") {
 		f.Add(strings.Join(c.Files, "\n"), c.Texts["a.md"])
 	}
 	f.Add("a b.md\na(1).md\nx/[y].md\n第一章/はじめに.md\nx/README.md\nx/y/z.md\nREADME.md\nindex.md", "# Ti`t*le* [x](y) <b>&amp;</b> \\_ `code` {#id}")

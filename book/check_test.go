@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -44,13 +45,13 @@ func (c testCase) files() Files {
 	return files
 }
 
-func cases(tb testing.TB) []testCase {
+// readAll returns the items of a file in testdata.
+func readAll[T any](tb testing.TB, name string) (all []T) {
 	tb.Helper()
-	raw, err := os.ReadFile("testdata/cases.yaml")
+	raw, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var all []testCase
 	if err := yaml.UnmarshalStrict(raw, &all); err != nil {
 		tb.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestCheck(t *testing.T) {
 		Warnings []string `json:"warnings,omitempty"`
 	}
 	got := map[string]verdict{}
-	for _, c := range cases(t) {
+	for _, c := range readAll[testCase](t, "cases.yaml") {
 		errors, warnings := Check(c.files())
 		if _, twice := got[c.Name]; twice {
 			t.Errorf("two cases have the name %q", c.Name)
@@ -99,7 +100,7 @@ func TestCheck(t *testing.T) {
 // FuzzCheck checks books with a random SUMMARY.md and a random chapter: Check returns a
 // result of limited size, and a second call returns the same result.
 func FuzzCheck(f *testing.F) {
-	for _, c := range cases(f) {
+	for _, c := range readAll[testCase](f, "cases.yaml") {
 		files := c.files()
 		f.Add(files.Markdowns[summaryName], strings.Join(slices.Sorted(maps.Keys(files.Markdowns)), "\n"), files.Markdowns["a.md"])
 	}

@@ -5,15 +5,12 @@ package book
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"sigs.k8s.io/yaml"
 )
 
 func BenchmarkCheck(b *testing.B) {
@@ -54,20 +51,6 @@ func (a attack) text(size int) string {
 	out.WriteString(strings.Repeat(a.Fill, max(0, size-out.Len())/len(a.Fill)))
 
 	return out.String()[:min(size, out.Len())]
-}
-
-func attacks(tb testing.TB) []attack {
-	tb.Helper()
-	raw, err := os.ReadFile("testdata/attacks.yaml")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var all []attack
-	if err := yaml.UnmarshalStrict(raw, &all); err != nil {
-		tb.Fatal(err)
-	}
-
-	return all
 }
 
 // processorTime returns the CPU time of the process, which does not depend on other
@@ -173,7 +156,7 @@ func TestAttacks(t *testing.T) {
 		usual.run(t, ordinary)
 	}
 	t.Logf("an ordinary book takes %s and allocates %d KiB", usual.time, usual.bytes>>10)
-	all := attacks(t)
+	all := readAll[attack](t, "attacks.yaml")
 	if len(all) < 30 {
 		t.Errorf("want at least 30 texts, got %d", len(all))
 	}
@@ -194,7 +177,7 @@ func TestAttacks(t *testing.T) {
 // higher, because what a call needs for a text of any size weighs more for a small one, and
 // the fuzzer does not stop for a moment in which the machine is calm.
 func FuzzCost(f *testing.F) {
-	for _, a := range attacks(f) {
+	for _, a := range readAll[attack](f, "attacks.yaml") {
 		f.Add(a.text(20)[:min(20, len(a.text(20)))], a.Fill)
 	}
 	book := outdated(64, 1000)
