@@ -63,9 +63,10 @@ func expensive(t *testing.T) map[string]func(size int) string {
 }
 
 // ordinary returns the files of a book as people write it: chapters of a size in bytes with
-// links, code, tables and lists. The names begin with a prefix. Each chapter has a dead link:
-// chapters without one are not scanned, which makes most books cheaper. That is no reason to
-// allow less to others.
+// links, code, tables and lists. The names begin with a prefix. Each chapter has a dead link,
+// and SUMMARY.md has code: chapters without a dead link are not scanned, and a SUMMARY.md of
+// plain links is not parsed, which makes most books cheaper. That is no reason to allow less
+// to others.
 func ordinary(prefix string, size, chapter int) object {
 	const section = "## Section\n\nSome *prose* with `code`, in lines of\nusual length, and a [link](%[1]s) and " +
 		"![an image](https://example.com/a.png).\n\n1. an item\n2. another\n   - nested\n\n" +
@@ -73,6 +74,7 @@ func ordinary(prefix string, size, chapter int) object {
 		"> 日本語の文章です。\n\n"
 	files := object{}
 	var summary strings.Builder
+	summary.WriteString("# `Summary`\n\n")
 	for i := range size / chapter {
 		name := fmt.Sprintf("%schapter-%d.md", prefix, i)
 		text := fmt.Sprintf(section, name)

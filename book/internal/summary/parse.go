@@ -60,9 +60,9 @@ func normalize(text string) []byte {
 	return []byte(text)
 }
 
-// parse parses CommonMark whose lines end with line feeds. If the text exceeds a limit, it
-// returns an error that describes what to simplify, and the line if there is one.
-func parse(source []byte) (root ast.Node, line int, err error) {
+// parse returns the events of CommonMark whose lines end with line feeds. If the text exceeds
+// a limit, it returns an error that describes what to simplify, and the line if there is one.
+func parse(source []byte) (list []event, line int, err error) {
 	if len(source) > maxSummary {
 		return nil, 0, errors.New("list the chapters only, or split the book: the file is larger than 256 KiB")
 	}
@@ -76,7 +76,11 @@ func parse(source []byte) (root ast.Node, line int, err error) {
 		return nil, line, err
 	}
 
-	return commonMark.Parse(text.NewReader(source)), 0, nil
+	if list = plain(string(source)); list == nil {
+		list = events(source, commonMark.Parse(text.NewReader(source)))
+	}
+
+	return list, 0, nil
 }
 
 func countMarkup(b []byte) (n int) {

@@ -42,11 +42,11 @@ type item struct {
 // function by function, including its quirks.
 func Parse(text string) Summary {
 	source := normalize(text)
-	root, line, err := parse(source)
+	list, line, err := parse(source)
 	if err != nil {
 		return Summary{Problem: problem.Problem{File: Name, Line: line, Message: err.Error()}}
 	}
-	p := &summaryParser{events: events(source, root)}
+	p := &summaryParser{events: list}
 	if strings.Count(text, "\r") != strings.Count(text, "\r\n") {
 		p.rejectBlocks()
 	}

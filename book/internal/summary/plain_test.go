@@ -1,0 +1,46 @@
+package summary
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// FuzzPlain checks that plain reads a text as goldmark does, and that it reads the usual one.
+func FuzzPlain(f *testing.F) {
+	for _, usual := range []string{
+		"# Summary\n\n- [A](a.md)\n  - [B_b](x/b-1.md)\n    - [*C*!](<c)\n", "- [A](a.md)\n\n    - [B]()\n\n# P\n- [C](c%20d.md)", "- [D](d)\n # P\n", "# \n",
+	} {
+		f.Add(usual)
+	}
+	f.Fuzz(func(t *testing.T, summary string) {
+		source := normalize(summary)
+		got, _, err := parse(source)
+		if err != nil || plain(string(source)) == nil {
+			return
+		}
+		want := []event{}
+		for _, e := range events(source, commonMark.Parse(text.NewReader(source))) {
+			isRead := e.tag == ast.KindList || e.tag == ast.KindListItem && e.kind == start || e.tag == ast.KindLink || e.tag == ast.KindHeading
+			if isRead && e.kind != other || e.kind == html {
+				want = append(want, e)
+			}
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(event{})); diff != "" {
+			t.Errorf("events of %q: -want, +got:\n%s", summary, diff)
+		}
+	})
+}
+
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]bool{
+		"# Summary\n\n- [A](a.md)\n  - [B](b.md)\n- [C](c.md)\n\n# Part\n\n- [D](d.md)\n": true,
+		"[A](a.md)\n": false, "* [A](a.md)\n": false, "- [A](a b.md)\n": false, "- [A](a.md) text\n": false, "- [A](a.md)\n - [B](b.md)\n": false, "- [`A](a.md)\n": false,
+	} {
+		if got := plain(text) != nil; got != want {
+			t.Errorf("plain(%q): want %t, got %t", text, want, got)
+		}
+	}
+}
