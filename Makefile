@@ -393,15 +393,9 @@ $(eval $(call tool,regctl,regctl,github.com/regclient/regclient/cmd/regctl))
 $(eval $(call tool,source-controller,source-controller,github.com/fluxcd/source-controller))
 $(eval $(call tool,traefik,traefik,github.com/traefik/traefik/v3/cmd/traefik))
 $(eval $(call tool,kubernetes,etcd,go.etcd.io/etcd/server/v3))
-$(eval $(call tool,kubernetes,kubectl,k8s.io/kubernetes/cmd/kubectl))
-$(eval $(call tool,kubernetes,kube-apiserver,k8s.io/kubernetes/cmd/kube-apiserver))
-$(eval $(call tool,kubernetes,kube-controller-manager,k8s.io/kubernetes/cmd/kube-controller-manager))
+$(foreach name,kubectl kube-apiserver kube-controller-manager kube-proxy kube-scheduler kubelet,$(eval $(call tool,kubernetes,$(name),k8s.io/kubernetes/cmd/$(name))))
+$(foreach name,containerd containerd-shim-runc-v2,$(eval $(call tool,kubernetes,$(name),github.com/containerd/containerd/v2/cmd/$(name))))
 $(eval $(call tool,kubernetes,kube-state-metrics,k8s.io/kube-state-metrics/v2))
-$(eval $(call tool,kubernetes,kube-proxy,k8s.io/kubernetes/cmd/kube-proxy))
-$(eval $(call tool,kubernetes,kube-scheduler,k8s.io/kubernetes/cmd/kube-scheduler))
-$(eval $(call tool,kubernetes,kubelet,k8s.io/kubernetes/cmd/kubelet))
-$(eval $(call tool,kubernetes,containerd,github.com/containerd/containerd/v2/cmd/containerd))
-$(eval $(call tool,kubernetes,containerd-shim-runc-v2,github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2))
 $(eval $(call tool,kubernetes,coredns,./coredns))
 
 $(BIN)/cert-manager: test/tools/cert-manager/main.go
@@ -413,7 +407,7 @@ test/tools/traefik/lego/acme/commons.go: test/tools/traefik/lego.sh test/tools/t
 	@test/tools/traefik/lego.sh
 	@touch $@
 
-$(BIN)/debian: test/e2e/debian.sh
+$(BIN)/debian: test/e2e/debian.sh test/debian.sh
 	@$(STEP) $(@F) test/e2e/debian.sh $@
 	@touch $@
 
