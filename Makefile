@@ -134,7 +134,7 @@ FUZZTIME ?= 1m
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZTIME (1m).
-	@set -e; for package in book book/filename book/internal/markdown fn internal/objects test/admission; do \
+	@set -e; for package in book book/filename book/internal/markdown book/internal/summary fn internal/objects test/admission; do \
 		cd $(CURDIR)/$$package; all=$$(go test -list '^Fuzz' .); \
 		for target in $$(echo "$$all" | grep ^Fuzz); do \
 			echo "--- $$package $$target"; \
