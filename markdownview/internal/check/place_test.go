@@ -18,13 +18,12 @@ func TestInYAML(t *testing.T) {
 	}
 	p := newInYAML("view.yaml", 1, files)
 	got := map[string]string{}
+	at := func(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
 	for _, name := range []string{"a.md", "b.md", "guide/c.md", "guide/logo.png", "no.md"} {
-		file, line := p.file(name, 2)
-		got[name] = fmt.Sprintf("%s:%d", file, line)
+		got[name] = at(p.file(name, 2))
 	}
 	for _, field := range []string{"spec.book.pages[1].path", "spec.book.pages[5]", "spec.markdowns[b.md]", "spec.book.title", "status"} {
-		file, line := p.field(field)
-		got[field] = fmt.Sprintf("%s:%d", file, line)
+		got[field] = at(p.field(field))
 	}
 	want := map[string]string{
 		"a.md": "view.yaml:15", "b.md": "view.yaml:16", "guide/c.md": "more.yaml:8", "guide/logo.png": "more.yaml:10", "no.md": "view.yaml:8",
@@ -33,8 +32,8 @@ func TestInYAML(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if file, line := newInYAML("bad.yaml", 0, files).file("a.md", 1); file != "bad.yaml" || line != 0 {
-		t.Errorf("a file that is not YAML: want no line, got %s:%d", file, line)
+	if got := at(newInYAML("bad.yaml", 0, files).file("a.md", 1)); got != "bad.yaml:0" {
+		t.Errorf("a file that is not YAML: want no line, got %s", got)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -21,10 +20,13 @@ type Volume struct {
 }
 
 // Volume returns the book as the kubelet would mount it.
-func (c *Call) Volume() (*Volume, error) { return layout(c.mounted()) }
-
-// layout returns the book of composed resources.
-func layout(composed map[string]*fnv1.Resource) (*Volume, error) {
+func (c *Call) Volume() (*Volume, error) {
+	composed := maps.Clone(c.Response.GetDesired().GetResources())
+	for name, required := range c.Request.GetRequiredResources() {
+		for _, item := range required.GetItems() {
+			composed[name] = item
+		}
+	}
 	var d appsv1.Deployment
 	configMaps := map[string]map[string][]byte{}
 	for key, r := range composed {
