@@ -105,6 +105,15 @@ view.yaml:13: warning: fix the link to "x.md", which leads nowhere, or add x.md 
 view.yaml:7: error: spec.replicas: Invalid value: 9: must be from 1 to 5 (InvalidSpec)
 `,
 		},
+		"Rejected": {
+			reason: "The function rejects the book that it reads from a ConfigMap.",
+			files: map[string]string{
+				"view.yaml": strings.NewReplacer("replicas: 9", "replicas: 1", "more/b.md", "more/c.md").Replace(view),
+				"more.yaml": configMap,
+			},
+			paths: []string{"view.yaml", "more.yaml"},
+			want:  "view.yaml:10: error: write \"more/b.md\" instead of \"more/c.md\", which is not in the book (InvalidSpec)\n",
+		},
 		"NoConfigMap": {
 			reason: "The ConfigMap is in none of the files.",
 			files:  map[string]string{"view.yaml": strings.Replace(view, "replicas: 9", "replicas: 1", 1)},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -21,7 +22,8 @@ type Volume struct {
 
 // Volume returns the book as the kubelet would mount it.
 func (c *Call) Volume() (*Volume, error) {
-	composed := maps.Clone(c.Response.GetDesired().GetResources())
+	composed := map[string]*fnv1.Resource{}
+	maps.Copy(composed, c.Response.GetDesired().GetResources())
 	for name, required := range c.Request.GetRequiredResources() {
 		for _, item := range required.GetItems() {
 			composed[name] = item
