@@ -78,6 +78,7 @@ func TestPoll(t *testing.T) {
 				`Synced=False ReconcileError: cannot compose resources: pipeline step "book" returned a fatal result: cannot compose MarkdownView "w": spec.replicas: Invalid value: 9: must be from 1 to 5` + "\n" +
 				xr + ": the last good book is still served\n", "Hello", 1,
 		},
+		{"The file is not YAML.", xr, "a: b: c", "cannot read " + xr + ": error converting YAML to JSON: yaml: mapping values are not allowed in this context\n" + xr + ": the last good book is still served\n", "Hello", 1},
 		{
 			"The ConfigMap is in the file.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)'}, markdownsFrom: [{configMap: {name: more}}]}\n" +
 				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata: {a.md: More}\n", xr + ": 2 files at http://localhost:3000\n", "More", 2,
