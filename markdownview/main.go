@@ -116,7 +116,7 @@ func (checkCommand) Help() string {
 
 // Run prints the findings.
 func (c *checkCommand) Run() error {
-	findings, err := check.Check(context.Background(), c.Paths, c.Policy, newProgress().printf)
+	findings, err := check.Check(context.Background(), c.Paths, c.Policy, newProgress())
 	if err != nil {
 		return err
 	}
@@ -165,15 +165,15 @@ The same folder gives the same bytes. Links to files outside of the folder are e
 
 // Run writes the objects, or pushes the image.
 func (c *packCommand) Run() error {
-	p := newProgress()
-	f, err := folder.List(c.Folder, p.printf)
+	progress := newProgress()
+	f, err := folder.List(c.Folder, progress)
 	if err != nil {
 		return err
 	}
 	if c.Push != "" {
 		ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer cancel()
-		reference, err := f.Push(ctx, c.Push, c.PlainHTTP, p.printf)
+		reference, err := f.Push(ctx, c.Push, c.PlainHTTP, progress)
 		if err == nil {
 			fmt.Println(reference)
 		}
@@ -192,18 +192,14 @@ func (c *packCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	text, err := packed.YAML()
-	if err != nil {
-		return err
-	}
 	if packed.ServerSide {
 		fmt.Fprintf(os.Stderr, "use kubectl apply --server-side: %s is large, and kubectl apply stores a copy of each object in an annotation\n", c.Folder)
 	}
 	if c.Output == "" {
 		c.Output = os.Stdout.Name()
-		_, err = os.Stdout.Write(text)
+		_, err = os.Stdout.WriteString(packed.YAML)
 	} else {
-		err = os.WriteFile(c.Output, text, 0o644)
+		err = os.WriteFile(c.Output, []byte(packed.YAML), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", c.Output, folder.Cause(err))
@@ -212,14 +208,15 @@ func (c *packCommand) Run() error {
 	return nil
 }
 
-// A progress prints to standard error what takes longer than a second, once in a second.
-type progress struct{ last time.Time }
+// newProgress returns a function that prints to standard error what takes longer than a
+// second, once in a second.
+func newProgress() func(format string, args ...any) {
+	last := time.Now()
 
-func newProgress() *progress { return &progress{time.Now()} }
-
-func (p *progress) printf(format string, args ...any) {
-	if now := time.Now(); now.Sub(p.last) >= time.Second {
-		p.last = now
-		fmt.Fprintf(os.Stderr, format+"\n", args...)
+	return func(format string, args ...any) {
+		if now := time.Now(); now.Sub(last) >= time.Second {
+			last = now
+			fmt.Fprintf(os.Stderr, format+"\n", args...)
+		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 func TestRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"docs/a.md": "[B](b.md)\n", "docs/b.md": "B\n", "dead/a.md": "[B](b.md)\n", "wrong/SUMMARY.md": "- [A](a.md)\n", "view.yaml": "spec: {replicas: 2}\n",
+		"docs/a.md": "[B](b.md) ![C](img/c.png)\n", "docs/b.md": "B", "docs/img/c.png": "\x89PNG",
+		"dead/a.md": "[B](b.md)\n", "wrong/SUMMARY.md": "- [A](a.md)\n", "view.yaml": "spec: {replicas: 2}\n",
 	} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
@@ -38,7 +39,7 @@ func TestRun(t *testing.T) {
 		"NoReference":   {reason: "The reference has no repository.", args: []string{"pack", "docs", "--push", "registry.example.com"}, want: 2},
 		"NoOutput":      {reason: "The file cannot be written.", args: []string{"pack", "docs", "--output", "other/out.yaml"}, want: 2},
 		"Pack": {
-			reason: "Flags, and the fields of a given MarkdownView, are in the packed one.",
+			reason: "Flags, and the fields of a given MarkdownView, are in the packed one. The function generates SUMMARY.md.",
 			args:   []string{"pack", "docs", "--view", "view.yaml", "--name", "pr-1", "-n", "team", "--label", "a=b", "--output", "out.yaml"},
 			output: `---
 apiVersion: markdownview.fn.crossplane.io/v1alpha1
@@ -49,11 +50,12 @@ metadata:
   name: pr-1
   namespace: team
 spec:
+  binaries:
+    img/c.png: iVBORw==
   markdowns:
     a.md: |
-      [B](b.md)
-    b.md: |
-      B
+      [B](b.md) ![C](img/c.png)
+    b.md: B
   replicas: 2
   summary: Auto
 `,

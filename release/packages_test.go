@@ -2,7 +2,6 @@ package main
 
 import (
 	"archive/tar"
-	"bytes"
 	"debug/buildinfo"
 	"debug/elf"
 	"encoding/json"
@@ -69,9 +68,7 @@ func open(t *testing.T, file string) v1.Image {
 type runtimeImage struct {
 	Platform string
 	Config   v1.Config
-
-	// Mode and Owner are those of the binary.
-	Mode, Owner string
+	Binary   string // Its mode and owner.
 }
 
 // wantRuntime is the runtime image. Clusters depend on it.
@@ -87,8 +84,7 @@ var wantRuntime = runtimeImage{
 			"org.opencontainers.image.licenses":    "Apache-2.0",
 		},
 	},
-	Mode:  "-r-xr-xr-x",
-	Owner: "0:0",
+	Binary: "-r-xr-xr-x 0:0",
 }
 
 // describe returns the runtime part of an image, without what makes no difference:
@@ -97,55 +93,45 @@ var wantRuntime = runtimeImage{
 func describe(t *testing.T, img v1.Image) runtimeImage {
 	t.Helper()
 	c := must(img.ConfigFile())
-	got := runtimeImage{Platform: c.OS + "/" + c.Architecture, Config: *c.Config.DeepCopy()}
+	binary := files(t, img)["function-markdownview"].mode
+	got := runtimeImage{Platform: c.OS + "/" + c.Architecture, Config: *c.Config.DeepCopy(), Binary: binary}
 	got.Config.WorkingDir = strings.TrimPrefix(got.Config.WorkingDir, "/")
 	got.Config.ArgsEscaped = false // BuildKit sets it, and only Windows reads it.
 	got.Config.Env = slices.DeleteFunc(got.Config.Env, func(e string) bool { return strings.HasPrefix(e, "PATH=") })
 	maps.DeleteFunc(got.Config.Labels, func(k, _ string) bool {
 		return strings.HasPrefix(k, "io.buildah.") || strings.HasPrefix(k, "io.crossplane.xpkg:")
 	})
-	walk(t, img, func(h *tar.Header, _ io.Reader) {
-		if path.Clean(h.Name) == "function-markdownview" {
-			got.Mode, got.Owner = h.FileInfo().Mode().String(), fmt.Sprintf("%d:%d", h.Uid, h.Gid)
-		}
-	})
 
 	return got
 }
 
-// walk calls a function for each file of an image.
-func walk(t *testing.T, img v1.Image, visit func(*tar.Header, io.Reader)) {
+// A file is a file of an image. Its mode includes the owner.
+type file struct{ mode, content string }
+
+// files returns all files of an image, by path.
+func files(t *testing.T, img v1.Image) map[string]file {
 	t.Helper()
 	extracted := mutate.Extract(img)
 	defer extracted.Close() //nolint:errcheck // It was read to its end.
+	got := map[string]file{}
 	for r := tar.NewReader(extracted); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return
+			return got
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		visit(h, r)
+		mode := fmt.Sprintf("%s %d:%d", h.FileInfo().Mode(), h.Uid, h.Gid)
+		got[path.Clean(h.Name)] = file{mode, string(must(io.ReadAll(r)))}
 	}
 }
 
-// files returns the content of all files of an image, by path.
-func files(t *testing.T, img v1.Image) map[string][]byte {
-	t.Helper()
-	got := map[string][]byte{}
-	walk(t, img, func(h *tar.Header, r io.Reader) {
-		got[path.Clean(h.Name)] = must(io.ReadAll(r))
-	})
-
-	return got
-}
-
 // objects returns the apiVersion, kind and name of each object of a package.
-func objects(t *testing.T, packageYAML []byte) []string {
+func objects(t *testing.T, packageYAML string) []string {
 	t.Helper()
 	got := []string{}
-	for document := range strings.SplitSeq(string(packageYAML), "\n---\n") {
+	for document := range strings.SplitSeq(packageYAML, "\n---\n") {
 		o := struct {
 			APIVersion string
 			Kind       string
@@ -179,11 +165,19 @@ func TestFunctionPackage(t *testing.T) {
 			equal(t, "objects of the package", []string{
 				"apiextensions.k8s.io/v1 CustomResourceDefinition inputs.markdownview.fn.crossplane.io",
 				"meta.pkg.crossplane.io/v1 Function function-markdownview",
-			}, objects(t, content["package.yaml"]))
+			}, objects(t, content["package.yaml"].content))
 			equal(t, "examples", []string{
 				"apiextensions.crossplane.io/v1 Composition markdownview-platform", "markdownview.fn.crossplane.io/v1alpha1 MarkdownView handbook",
-			}, objects(t, content[examplesFile]))
-			testBinary(t, content["function-markdownview"], machine)
+			}, objects(t, content[examplesFile].content))
+
+			f := must(elf.NewFile(strings.NewReader(content["function-markdownview"].content)))
+			equal(t, "machine", machine, f.Machine)
+			if slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+				t.Error("the binary needs a dynamic linker")
+			}
+			if f.Section(".symtab") != nil {
+				t.Error("the binary is not stripped")
+			}
 		})
 	}
 }
@@ -200,26 +194,8 @@ func TestDockerfile(t *testing.T) {
 	equal(t, "runtime", want, describe(t, img), cmpopts.EquateEmpty())
 	// cmp.Diff of binaries would be too long to read.
 	ours := files(t, open(t, "linux-"+runtime.GOARCH+"/runtime.tar"))
-	if !maps.EqualFunc(ours, files(t, img), bytes.Equal) {
+	if !maps.Equal(ours, files(t, img)) {
 		t.Error("the files differ from those of the image of make xpkg")
-	}
-}
-
-// testBinary checks that the binary runs on its platform without shared libraries, and
-// is stripped.
-func testBinary(t *testing.T, binary []byte, machine elf.Machine) {
-	t.Helper()
-	f := must(elf.NewFile(bytes.NewReader(binary)))
-	if f.Machine != machine {
-		t.Errorf("machine: want %s, got %s", machine, f.Machine)
-	}
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_INTERP {
-			t.Error("the binary needs a dynamic linker")
-		}
-	}
-	if s := f.Section(".symtab"); s != nil {
-		t.Error("the binary is not stripped")
 	}
 }
 
@@ -230,8 +206,8 @@ func TestConfigurationPackage(t *testing.T) {
 		"apiextensions.crossplane.io/v1 Composition markdownview",
 		"apiextensions.crossplane.io/v2 CompositeResourceDefinition markdownviews.markdownview.fn.crossplane.io",
 		"meta.pkg.crossplane.io/v1 Configuration configuration-markdownview",
-	}, objects(t, content["package.yaml"]))
-	equal(t, "examples", []string{"markdownview.fn.crossplane.io/v1alpha1 MarkdownView markdownview-sample"}, objects(t, content[examplesFile]))
+	}, objects(t, content["package.yaml"].content))
+	equal(t, "examples", []string{"markdownview.fn.crossplane.io/v1alpha1 MarkdownView markdownview-sample"}, objects(t, content[examplesFile].content))
 }
 
 // examplesFile is the file from which some registries show examples.
@@ -251,27 +227,16 @@ func push(t *testing.T, registry string) (function, configuration string) {
 	return lines[len(lines)-2], lines[len(lines)-1]
 }
 
-// annotations returns the annotations of a pushed package without its title and
-// description.
-func annotations(t *testing.T, got map[string]string) map[string]string {
-	t.Helper()
-	got = maps.Clone(got)
-	for _, key := range []string{"org.opencontainers.image.title", "org.opencontainers.image.description"} {
-		if got[key] == "" {
-			t.Errorf("annotation %s is missing", key)
-		}
-		delete(got, key)
+func wantAnnotations(title, description string) map[string]string {
+	return map[string]string{
+		"org.opencontainers.image.title":         title,
+		"org.opencontainers.image.description":   description,
+		"org.opencontainers.image.version":       "v0.1.0",
+		"org.opencontainers.image.source":        "https://github.com/crossplane-contrib/function-markdownview",
+		"org.opencontainers.image.documentation": "https://github.com/crossplane-contrib/function-markdownview/blob/main/README.md",
+		"org.opencontainers.image.licenses":      "Apache-2.0",
+		"org.opencontainers.image.vendor":        "The maintainers of function-markdownview",
 	}
-
-	return got
-}
-
-var wantAnnotations = map[string]string{
-	"org.opencontainers.image.version":       "v0.1.0",
-	"org.opencontainers.image.source":        "https://github.com/crossplane-contrib/function-markdownview",
-	"org.opencontainers.image.documentation": "https://github.com/crossplane-contrib/function-markdownview/blob/main/README.md",
-	"org.opencontainers.image.licenses":      "Apache-2.0",
-	"org.opencontainers.image.vendor":        "The maintainers of function-markdownview",
 }
 
 func TestPush(t *testing.T) {
@@ -281,96 +246,76 @@ func TestPush(t *testing.T) {
 	repository := team + "/function-markdownview"
 
 	function, configuration := push(t, team)
-	for ref, printed := range map[string]string{
-		repository + ":v0.1.0":                      function,
-		team + "/configuration-markdownview:v0.1.0": configuration,
-	} {
-		if inRegistry := ref[:len(ref)-len(":v0.1.0")] + "@" + must(remote.Head(must(name.NewTag(ref)))).Digest.String(); inRegistry != printed {
-			t.Errorf("make push prints the package: want %q, got %q", inRegistry, printed)
-		}
+	for title, printed := range map[string]string{functionName: function, "configuration-markdownview": configuration} {
+		pushed := must(remote.Head(must(name.NewTag(team + "/" + title + ":v0.1.0"))))
+		equal(t, "make push prints the package", team+"/"+title+"@"+pushed.Digest.String(), printed)
 	}
 	// A release that failed in the middle is pushed again.
 	againFunction, againConfiguration := push(t, team)
-	if diff := cmp.Diff([]string{function, configuration}, []string{againFunction, againConfiguration}); diff != "" {
-		t.Errorf("digests of the same commit: -first, +second:\n%s", diff)
-	}
+	equal(t, "packages of the same commit", []string{function, configuration}, []string{againFunction, againConfiguration})
 
 	img := must(remote.Image(must(name.NewDigest(configuration))))
-	equal(t, "annotations of the configuration", wantAnnotations, annotations(t, must(img.Manifest()).Annotations))
-	if text := string(files(t, img)["package.yaml"]); !strings.Contains(text, "package: "+repository+"\n") {
+	const description = "Crossplane configuration with the MarkdownView API and its Composition"
+	want := wantAnnotations("configuration-markdownview", description)
+	equal(t, "annotations of the configuration", want, must(img.Manifest()).Annotations)
+	if text := files(t, img)["package.yaml"].content; !strings.Contains(text, "package: "+repository+"\n") {
 		t.Errorf("the configuration depends on %s: got %s", repository, text)
 	}
 
 	tag := must(name.NewTag(repository + ":v0.1.0"))
 	index := must(remote.Index(tag))
 	manifest := must(index.IndexManifest())
-	equal(t, "annotations of the index", wantAnnotations, annotations(t, manifest.Annotations))
+	want = wantAnnotations(functionName, wantRuntime.Config.Labels["org.opencontainers.image.description"])
+	equal(t, "annotations of the index", want, manifest.Annotations)
 	platforms := []string{}
 	for _, m := range manifest.Manifests {
 		platforms = append(platforms, m.Platform.String())
 		t.Run(m.Platform.Architecture, func(t *testing.T) {
 			img := must(index.Image(m.Digest))
-			testPushed(t, img, tag.Context().Digest(m.Digest.String()))
+			// Crossplane reads only the layer with the annotation "base", so it need not pull
+			// the binary.
+			manifest := must(img.Manifest())
+			layers := []string{}
+			for _, l := range manifest.Layers {
+				layers = append(layers, l.Annotations["io.crossplane.xpkg"])
+			}
+			equal(t, "annotations", want, manifest.Annotations)
+			equal(t, "io.crossplane.xpkg of the layers", []string{"", "base", "upbound"}, layers)
+			testSBOM(t, tag.Context().Digest(m.Digest.String()), files(t, img)["function-markdownview"].content)
 		})
 	}
 	slices.Sort(platforms)
 	equal(t, "platforms", []string{"linux/amd64", "linux/arm64"}, platforms)
 }
 
-// testPushed checks a pushed image.
-func testPushed(t *testing.T, img v1.Image, ref name.Digest) {
+// testSBOM checks that one artifact refers to an image: the SBOM, which lists each module of
+// the binary, with its version.
+func testSBOM(t *testing.T, image name.Digest, binary string) {
 	t.Helper()
-
-	// Crossplane reads only the layer with the annotation "base", so it need not pull
-	// the binary.
-	manifest := must(img.Manifest())
-	layers := []string{}
-	for _, l := range manifest.Layers {
-		layers = append(layers, l.Annotations["io.crossplane.xpkg"])
+	referrers := must(must(remote.Referrers(image)).IndexManifest()).Manifests
+	if len(referrers) != 1 {
+		t.Fatalf("artifacts that refer to %s: want 1, got %d", image, len(referrers))
 	}
-	equal(t, "annotations", wantAnnotations, annotations(t, manifest.Annotations))
-	equal(t, "io.crossplane.xpkg of the layers", []string{"", "base", "upbound"}, layers)
-	testSBOM(t, readSBOM(t, ref), files(t, img)["function-markdownview"])
-}
-
-// readSBOM returns the SBOM of an image, which is the only artifact that refers to it.
-func readSBOM(t *testing.T, image name.Digest) []byte {
-	t.Helper()
-	referrers := must(remote.Referrers(image))
-	manifest := must(referrers.IndexManifest())
-	if len(manifest.Manifests) != 1 {
-		t.Fatalf("artifacts that refer to %s: want 1, got %d", image, len(manifest.Manifests))
-	}
-	artifact := must(remote.Image(image.Context().Digest(manifest.Manifests[0].Digest.String())))
+	artifact := must(remote.Image(image.Context().Digest(referrers[0].Digest.String())))
 	// The registry of the test does not return the artifact type.
-	described := must(artifact.Manifest())
-	equal(t, "artifact type", "application/vnd.cyclonedx+json", described.ArtifactType)
+	equal(t, "artifact type", "application/vnd.cyclonedx+json", must(artifact.Manifest()).ArtifactType)
 	layers := must(artifact.Layers())
 	if len(layers) != 1 {
 		t.Fatalf("files of the SBOM of %s: want 1, got %d", image, len(layers))
 	}
-	r := must(layers[0].Compressed())
-	defer r.Close() //nolint:errcheck // Only read.
-
-	return must(io.ReadAll(r))
-}
-
-// testSBOM checks that the SBOM lists each module of the binary, with its version.
-func testSBOM(t *testing.T, document, binary []byte) {
-	t.Helper()
 	type component struct{ Name, Version string }
 	bom := struct {
 		BOMFormat  string `json:"bomFormat"`
 		Components []component
 		Metadata   struct{ Component component }
 	}{}
-	if err := json.Unmarshal(document, &bom); err != nil {
+	if err := json.NewDecoder(must(layers[0].Compressed())).Decode(&bom); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "format", "CycloneDX", bom.BOMFormat)
 	equal(t, "subject", component{"github.com/crossplane-contrib/function-markdownview", "v0.1.0"}, bom.Metadata.Component)
 
-	info := must(buildinfo.Read(bytes.NewReader(binary)))
+	info := must(buildinfo.Read(strings.NewReader(binary)))
 	want := []component{{"std", info.GoVersion}}
 	for _, m := range info.Deps {
 		want = append(want, component{m.Path, m.Version})

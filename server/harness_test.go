@@ -1,16 +1,15 @@
 package server
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
-	"strconv"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,6 +28,15 @@ import (
 // machine.
 const patience = 2 * time.Minute
 
+// must returns a value, and panics if there is an error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+
+	return value
+}
+
 // echo returns the request as the response: meta has the tag, and the observed state
 // becomes the desired state.
 func echo(request []byte) (fn.Response, error) {
@@ -39,9 +47,9 @@ func echo(request []byte) (fn.Response, error) {
 // A testServer is a server, in this process or in a separate one.
 type testServer struct {
 	address string
-	metrics string
-	log     *syncBuffer
-	ca      *identity // Nil without mTLS.
+	log     *os.File
+	ca      *identity   // Nil without mTLS.
+	process *os.Process // Nil in this process.
 	stop    context.CancelFunc
 	done    <-chan error
 }
@@ -49,73 +57,84 @@ type testServer struct {
 // serve serves the function with mTLS on free ports until the test ends.
 func serve(t *testing.T, respond Responder, tm times) *testServer {
 	t.Helper()
-	dir := t.TempDir()
-	ca := newCA(t)
+	dir, ca := t.TempDir(), newCA(t)
 	ca.writeServer(t, dir)
-	r := serveFrom(t, dir, respond, tm)
+	r := serveWith(t, Options{TLSCertsDir: dir, MetricsAddress: "localhost:0"}, respond, tm)
 	r.ca = ca
 
 	return r
 }
 
-// serveFrom is serve with certificates from dir.
-func serveFrom(t *testing.T, dir string, respond Responder, tm times) *testServer {
+// serveWith is serve with other options.
+func serveWith(t *testing.T, o Options, respond Responder, tm times) *testServer {
 	t.Helper()
+	o.Network, o.Address, o.MaxRecvMessageSize = "tcp", "localhost:0", 1
 	if tm.idle == 0 {
 		tm.idle = patience
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	r := &testServer{log: &syncBuffer{}, stop: cancel, done: done}
-	go func() {
-		done <- run(ctx, respond, NewLogger(r.log, true), Options{
-			Network:            "tcp",
-			Address:            "localhost:0",
-			TLSCertsDir:        dir,
-			MaxRecvMessageSize: 1,
-			MetricsAddress:     "localhost:0",
-		}, tm)
-	}()
 	t.Cleanup(cancel)
-	r.listening(t)
+	done := make(chan error, 1)
+	r := &testServer{log: newLog(t), stop: cancel, done: done}
+	go func() { done <- run(ctx, respond, NewLogger(r.log, true), o, tm) }()
+	r.address = r.await(t, "Serving the function")
 
 	return r
 }
 
-// listening waits until the server listens, and reads the addresses from its log.
-func (r *testServer) listening(t *testing.T) {
+// newLog returns a file for a log, which is printed if the test fails.
+func newLog(t *testing.T) *os.File {
 	t.Helper()
+	log := must(os.Create(filepath.Join(t.TempDir(), "log")))
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("log of the server:\n%s", r.log)
+			t.Logf("log of the server:\n%s", must(os.ReadFile(log.Name())))
 		}
+		_ = log.Close()
 	})
-	r.metrics, _ = r.log.await(t, "Serving metrics and probes")["address"].(string)
-	r.address, _ = r.log.await(t, "Serving the function")["address"].(string)
+
+	return log
 }
 
-// creds returns the credentials of a client that the server trusts.
-func (r *testServer) creds(t *testing.T) credentials.TransportCredentials {
+// await waits for a message in the log, and returns its address.
+func (r *testServer) await(t *testing.T, message string) string {
 	t.Helper()
-	return credentials.NewTLS(r.client(t))
+	var entry struct{ Msg, Address string }
+	eventually(t, "the log has "+message, func() bool {
+		for line := range bytes.Lines(must(os.ReadFile(r.log.Name()))) {
+			if json.Unmarshal(line, &entry) == nil && entry.Msg == message {
+				return true
+			}
+		}
+
+		return false
+	})
+
+	return entry.Address
 }
 
-func (r *testServer) client(t *testing.T) *tls.Config {
+// stopped waits until the server has stopped without an error, and logged a message.
+func (r *testServer) stopped(t *testing.T, message string) {
 	t.Helper()
-	return r.ca.client(t, r.ca, time.Now().Add(time.Hour))
+	select {
+	case err := <-r.done:
+		if err != nil {
+			t.Errorf("run(...): %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("run(...): the server does not stop")
+	}
+	r.await(t, message)
 }
 
 // dial connects as Crossplane does:
 // https://github.com/crossplane/crossplane/blob/v2.4.0/internal/xfn/function_runner.go
 func dial(t *testing.T, target string, creds credentials.TransportCredentials, o ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
-	conn, err := grpc.NewClient(target, append([]grpc.DialOption{
+	conn := must(grpc.NewClient(target, append([]grpc.DialOption{
 		grpc.WithTransportCredentials(creds),
 		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"round_robin": {}}], "methodConfig": [{"name": [{}], "waitForReady": true}]}`),
-	}, o...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, o...)...))
 	t.Cleanup(func() { _ = conn.Close() })
 
 	return conn
@@ -141,32 +160,25 @@ func tryCall(t *testing.T, address string, creds credentials.TransportCredential
 }
 
 // get returns the status code and the body at a path of the metrics port.
-func (r *testServer) get(t *testing.T, path string) (int, string) {
+func (r *testServer) get(t *testing.T, client *http.Client, path string) (code int, body string, err error) {
 	t.Helper()
-	rsp, err := http.Get("http://" + r.metrics + path)
+	rsp, err := client.Get("http://" + r.await(t, "Serving metrics and probes") + path)
 	if err != nil {
-		t.Fatal(err)
+		return 0, "", err
 	}
 	defer rsp.Body.Close() //nolint:errcheck // It was read.
-	body, err := io.ReadAll(rsp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, err := io.ReadAll(rsp.Body)
 
-	return rsp.StatusCode, string(body)
+	return rsp.StatusCode, string(text), err
 }
 
 // metric returns the value of a sample.
-func (r *testServer) metric(t *testing.T, sample string) float64 {
+func (r *testServer) metric(t *testing.T, sample string) (v float64) {
 	t.Helper()
-	_, text := r.get(t, "/metrics")
-	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(sample) + ` (.*)$`).FindStringSubmatch(text)
-	if m == nil {
-		t.Fatalf("no %s in the metrics", sample)
-	}
-	v, err := strconv.ParseFloat(m[1], 64)
-	if err != nil {
-		t.Fatal(err)
+	_, text, err := r.get(t, http.DefaultClient, "/metrics")
+	_, value, _ := strings.Cut(text, "\n"+sample+" ")
+	if _, scanErr := fmt.Sscan(value, &v); scanErr != nil {
+		t.Fatalf("no %s in the metrics: %v", sample, errors.Join(err, scanErr))
 	}
 
 	return v
@@ -182,55 +194,54 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("not in time: %s", what)
 }
 
-// newRequest returns a request for a MarkdownView with about size bytes of text.
+// newRequest returns a request for a MarkdownView with about size bytes of text, and with
+// its composed ConfigMap.
 func newRequest(name string, size int) *fnv1.RunFunctionRequest {
 	markdowns := map[string]any{"SUMMARY.md": "# Summary\n\n- [Chapter](chapter0.md)\n"}
 	for i := 0; i*2000 < size; i++ {
 		markdowns[fmt.Sprintf("chapter%d.md", i)] = strings.Repeat("words ", min(size, 2000)/6)
 	}
 
-	return &fnv1.RunFunctionRequest{
-		Meta: &fnv1.RequestMeta{Tag: name},
-		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: object(map[string]any{
+	return &fnv1.RunFunctionRequest{Meta: &fnv1.RequestMeta{Tag: name}, Observed: &fnv1.State{
+		Composite: object(map[string]any{
 			"apiVersion": "markdownview.fn.crossplane.io/v1alpha1",
 			"kind":       "MarkdownView",
 			"metadata":   map[string]any{"name": name, "namespace": "default"},
 			"spec":       map[string]any{"markdowns": markdowns},
-		})}},
-	}
+		}),
+		Resources: map[string]*fnv1.Resource{
+			"configmap": object(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": markdowns}),
+		},
+	}}
 }
 
-func object(fields map[string]any) *structpb.Struct {
-	s, err := structpb.NewStruct(fields)
-	if err != nil {
-		panic(err)
-	}
-
-	return s
+func object(fields map[string]any) *fnv1.Resource {
+	return &fnv1.Resource{Resource: must(structpb.NewStruct(fields))}
 }
 
-// A load calls the function from several goroutines until it is stopped.
+// A load calls the function from several goroutines until it or the test ends. The test
+// fails if a call does.
 type load struct {
 	stop    atomic.Bool
 	calls   atomic.Int64
 	callers sync.WaitGroup
-	failed  chan error
 }
 
 func startLoad(t *testing.T, conn *grpc.ClientConn, callers int, req *fnv1.RunFunctionRequest) *load {
 	t.Helper()
-	l := &load{failed: make(chan error, callers)}
+	l := &load{}
 	for range callers {
 		l.callers.Go(func() {
 			for !l.stop.Load() {
 				if err := call(conn, req); err != nil {
-					l.failed <- err
+					t.Errorf("a call failed: %v", err)
 					return
 				}
 				l.calls.Add(1)
 			}
 		})
 	}
+	t.Cleanup(l.end)
 
 	return l
 }
@@ -239,63 +250,10 @@ func startLoad(t *testing.T, conn *grpc.ClientConn, callers int, req *fnv1.RunFu
 func (l *load) more(t *testing.T, calls int64) {
 	t.Helper()
 	target := l.calls.Load() + calls
-	eventually(t, fmt.Sprintf("%d more calls", calls), func() bool {
-		l.mustNotFail(t)
-		return l.calls.Load() >= target
-	})
+	eventually(t, fmt.Sprintf("%d more calls", calls), func() bool { return t.Failed() || l.calls.Load() >= target })
 }
 
-func (l *load) mustNotFail(t *testing.T) {
-	t.Helper()
-	select {
-	case err := <-l.failed:
-		t.Fatalf("a call failed: %v", err)
-	default:
-	}
-}
-
-// end stops the load, and fails the test if a call failed.
-func (l *load) end(t *testing.T) {
-	t.Helper()
+func (l *load) end() {
 	l.stop.Store(true)
 	l.callers.Wait()
-	l.mustNotFail(t)
-}
-
-// A syncBuffer is a log that a test reads while the server writes to it.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-
-	return b.buf.String()
-}
-
-// await waits for a message and returns its log entry.
-func (b *syncBuffer) await(t *testing.T, message string) map[string]any {
-	t.Helper()
-	var entry map[string]any
-	eventually(t, "the log has "+message, func() bool {
-		for lines := bufio.NewScanner(strings.NewReader(b.String())); lines.Scan(); {
-			entry = map[string]any{}
-			if json.Unmarshal(lines.Bytes(), &entry) == nil && entry["msg"] == message {
-				return true
-			}
-		}
-
-		return false
-	})
-
-	return entry
 }

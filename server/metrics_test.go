@@ -1,8 +1,6 @@
 package server
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -27,19 +25,11 @@ import (
 func TestMetricsAreDocumented(t *testing.T) {
 	dir := t.TempDir()
 	newCA(t).writeServer(t, dir)
-	c, err := loadCertificates(dir, NewLogger(io.Discard, false))
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := newMetrics()
-	m.watch(c)
+	m.watch(must(loadCertificates(dir, NewLogger(io.Discard, false))))
 	newGRPC(echo, m, health.NewServer(), 1, 1)
-	families, err := m.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got []string
-	for _, f := range families {
+	for _, f := range must(m.registry.Gather()) {
 		if strings.HasPrefix(f.GetName(), "go_") || strings.HasPrefix(f.GetName(), "process_") {
 			continue
 		}
@@ -50,12 +40,8 @@ func TestMetricsAreDocumented(t *testing.T) {
 		got = append(got, strings.Join(strings.Fields(fmt.Sprintf("| `%s` | %s | %s | %s |", f.GetName(), strings.ToLower(f.GetType().String()), strings.Join(labels, ", "), f.GetHelp())), " "))
 	}
 
-	page, err := os.ReadFile("../docs/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want []string
-	for line := range strings.Lines(string(page)) {
+	for line := range strings.Lines(string(must(os.ReadFile("../docs/metrics.md")))) {
 		if strings.Count(line, "|") == 5 && strings.HasPrefix(line, "| `") {
 			want = append(want, strings.Join(strings.Fields(line), " "))
 		}
@@ -70,23 +56,23 @@ func TestResultsAreCounted(t *testing.T) {
 	r := serve(t, func([]byte) (fn.Response, error) {
 		return fn.Response{Results: []fn.Result{{Severity: "fatal", Reason: report.ReasonPanic}, {Severity: "normal", Reason: report.ReasonAvailable}}}, nil
 	}, times{})
-	sample := func(result fn.Result) string {
-		return fmt.Sprintf("function_markdownview_results_total{reason=%q,severity=%q}", result.Reason, result.Severity)
+	sample := func(severity, reason string) string {
+		return fmt.Sprintf("function_markdownview_results_total{reason=%q,severity=%q}", reason, severity)
 	}
 	for _, result := range fn.Results() {
-		if got := r.metric(t, sample(result)); got != 0 {
-			t.Errorf("%s before the first call: want 0, got %v", sample(result), got)
+		if got := r.metric(t, sample(result.Severity, result.Reason)); got != 0 {
+			t.Errorf("%v before the first call: want 0, got %v", result, got)
 		}
 	}
 	for range 2 {
-		if err := call(dial(t, r.address, r.creds(t)), &fnv1.RunFunctionRequest{}); err != nil {
+		if err := call(dial(t, r.address, r.ca.creds(t)), &fnv1.RunFunctionRequest{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, want := range map[string]float64{
-		"function_markdownview_panics_total":                                  2,
-		sample(fn.Result{Severity: "fatal", Reason: report.ReasonPanic}):      2,
-		sample(fn.Result{Severity: "normal", Reason: report.ReasonAvailable}): 2,
+		"function_markdownview_panics_total":     2,
+		sample("fatal", report.ReasonPanic):      2,
+		sample("normal", report.ReasonAvailable): 2,
 	} {
 		if got := r.metric(t, name); got != want {
 			t.Errorf("%s after two calls: want %v, got %v", name, want, got)
@@ -99,62 +85,32 @@ func TestResultsAreCounted(t *testing.T) {
 // of them closes.
 func TestMetricsConnectionLimit(t *testing.T) {
 	r := serve(t, echo, times{})
-	var idle []net.Conn
+	var idle *http.Client
 	for range maxConnections {
-		conn := r.connect(t)
-		if err := livez(conn, patience); err != nil {
+		idle = &http.Client{Transport: &http.Transport{}}
+		if _, _, err := r.get(t, idle, "/livez"); err != nil {
 			t.Fatal(err)
 		}
-		idle = append(idle, conn)
 	}
 
-	next := r.connect(t)
-	if err := livez(next, 200*time.Millisecond); err == nil {
+	next := &http.Client{Transport: &http.Transport{}, Timeout: 200 * time.Millisecond}
+	if _, _, err := r.get(t, next, "/livez"); err == nil {
 		t.Errorf("/livez with %d idle connections: want no response", maxConnections)
 	}
-	_ = idle[0].Close()
-	if err := livez(next, patience); err != nil {
+	idle.CloseIdleConnections()
+	next.Timeout = patience
+	if _, _, err := r.get(t, next, "/livez"); err != nil {
 		t.Errorf("/livez after an idle connection closed: %v", err)
 	}
 }
 
 func TestMetricsIdleTimeout(t *testing.T) {
 	r := serve(t, echo, times{idle: 10 * time.Millisecond})
-	conn := r.connect(t)
-	if err := livez(conn, patience); err != nil {
-		t.Fatal(err)
+	conn := must(net.Dial("tcp", r.await(t, "Serving metrics and probes")))
+	defer conn.Close() //nolint:errcheck // The server closes it.
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	fmt.Fprint(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if rsp, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(rsp), "HTTP/1.1 200 OK") {
+		t.Errorf("want a response, and then the idle connection closed, got %q, %v", rsp, err)
 	}
-	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		t.Errorf("an idle connection: want it closed, got %v", err)
-	}
-}
-
-// connect opens a connection to the metrics port.
-func (r *testServer) connect(t *testing.T) net.Conn {
-	t.Helper()
-	conn, err := net.Dial("tcp", r.metrics)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-
-	return conn
-}
-
-// livez gets /livez and leaves the connection open.
-func livez(conn net.Conn, timeout time.Duration) error {
-	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-		return err
-	}
-	rsp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return err
-	}
-	defer rsp.Body.Close() //nolint:errcheck // It is read.
-	_, err = io.Copy(io.Discard, rsp.Body)
-
-	return err
 }

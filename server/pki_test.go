@@ -8,10 +8,13 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc/credentials"
 )
 
 // An identity is a certificate and its key: of a server, of a client, or of a CA that signs
@@ -32,10 +35,7 @@ func newCA(t *testing.T) *identity {
 // name. Without a CA, the certificate is one of a CA.
 func (ca *identity) issue(t *testing.T, name string, expiry time.Time) *identity {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	template := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: name},
 		DNSNames:    []string{"localhost"},
@@ -47,16 +47,9 @@ func (ca *identity) issue(t *testing.T, name string, expiry time.Time) *identity
 		template.IsCA, template.BasicConstraintsValid, template.KeyUsage = true, true, x509.KeyUsageCertSign
 		ca = &identity{template, key}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, ca.cert, key.Public(), ca.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must(x509.CreateCertificate(rand.Reader, template, ca.cert, key.Public(), ca.key))
 
-	return &identity{cert, key}
+	return &identity{must(x509.ParseCertificate(der)), key}
 }
 
 // certPEM returns the certificate as PEM.
@@ -68,33 +61,27 @@ func (ca *identity) certPEM() []byte {
 func (ca *identity) writeServer(t *testing.T, dir string) {
 	t.Helper()
 	server := ca.issue(t, "server", time.Now().Add(time.Hour))
-	key, err := x509.MarshalPKCS8PrivateKey(server.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "tls.crt"), server.certPEM())
-	write(t, filepath.Join(dir, "tls.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
-	write(t, filepath.Join(dir, "ca.crt"), ca.certPEM())
+	key := must(x509.MarshalPKCS8PrivateKey(server.key))
+	write(t, dir, "tls.crt", server.certPEM())
+	write(t, dir, "tls.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
+	write(t, dir, "ca.crt", ca.certPEM())
 }
 
-// writeSecret writes a new server certificate as the kubelet writes the volume of a
-// Secret: into a folder for the version, to which the symlink ..data is then changed in
-// one step. The files themselves are symlinks through ..data.
-func (ca *identity) writeSecret(t *testing.T, dir, version string) {
+// writeSecret writes a new server certificate as the kubelet updates the volume of a
+// Secret: the path is a symlink that is changed in one step.
+func (ca *identity) writeSecret(t *testing.T, path string) {
 	t.Helper()
-	if err := os.Mkdir(filepath.Join(dir, version), 0o700); err != nil {
+	version := t.TempDir()
+	ca.writeServer(t, version)
+	if err := errors.Join(os.Symlink(version, path+"_tmp"), os.Rename(path+"_tmp", path)); err != nil {
 		t.Fatal(err)
 	}
-	ca.writeServer(t, filepath.Join(dir, version))
-	links := map[string]string{"..data_tmp": version, "tls.crt": "..data/tls.crt", "tls.key": "..data/tls.key", "ca.crt": "..data/ca.crt"}
-	for name, target := range links {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil && !os.IsExist(err) {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
-		t.Fatal(err)
-	}
+}
+
+// creds returns the credentials of a client that a server with the same CA accepts.
+func (ca *identity) creds(t *testing.T) credentials.TransportCredentials {
+	t.Helper()
+	return credentials.NewTLS(ca.client(t, ca, time.Now().Add(time.Hour)))
 }
 
 // client returns the TLS configuration of a client with a new certificate, for a server
@@ -114,9 +101,9 @@ func (ca *identity) client(t *testing.T, server *identity, expiry time.Time) *tl
 }
 
 // write writes a file.
-func write(t *testing.T, path string, content []byte) {
+func write(t *testing.T, dir, name string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, content, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

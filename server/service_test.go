@@ -27,7 +27,7 @@ import (
 // Crossplane up to v1.16 calls v1beta1.
 func TestVersions(t *testing.T) {
 	r := serve(t, echo, times{})
-	conn := dial(t, r.address, r.creds(t))
+	conn := dial(t, r.address, r.ca.creds(t))
 	req := newRequest("tag", 5000)
 	want := &fnv1.RunFunctionResponse{Meta: &fnv1.ResponseMeta{Tag: "tag"}, Desired: req.GetObserved()}
 	for _, method := range []string{fnv1.FunctionRunnerService_RunFunction_FullMethodName, fnv1beta1.FunctionRunnerService_RunFunction_FullMethodName} {
@@ -51,16 +51,15 @@ func TestErrors(t *testing.T) {
 		err    error
 		want   error
 	}{
-		"Largest":     {reason: "The function reads a request of the largest size.", size: 1 << 20},
 		"TooLarge":    {reason: "gRPC rejects a request that is one byte larger.", size: 1<<20 + 1, want: status.Error(codes.ResourceExhausted, "grpc: received message larger than max (1048577 vs. 1048576)")},
 		"NotARequest": {reason: "An error of the function means that the bytes are not a request.", size: 100, err: errors.New("truncated"), want: status.Error(codes.InvalidArgument, "cannot read RunFunctionRequest: truncated")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := serve(t, func([]byte) (fn.Response, error) { return fn.Response{}, tc.err }, times{})
-			err := call(dial(t, r.address, r.creds(t)), sized(t, tc.size))
-			if diff := cmp.Diff(status.Code(tc.want), status.Code(err)); diff != "" || tc.want != nil && err.Error() != tc.want.Error() {
-				t.Errorf("%s\nRunFunction(...): want error %v, got %v", tc.reason, tc.want, err)
+			err := call(dial(t, r.address, r.ca.creds(t)), sized(tc.size))
+			if diff := cmp.Diff(fmt.Sprint(tc.want), fmt.Sprint(err)); diff != "" {
+				t.Errorf("%s\nRunFunction(...): -want, +got:\n%s", tc.reason, diff)
 			}
 			sample := fmt.Sprintf(`grpc_server_handled_total{grpc_code=%q,grpc_method="RunFunction",grpc_service=%q,grpc_type="unary"}`, status.Code(tc.want), serviceV1)
 			if got := r.metric(t, sample); got != 1 {
@@ -81,8 +80,8 @@ func TestCallsWaitForASlot(t *testing.T) {
 
 		return echo(request)
 	}, times{})
-	conn := dial(t, r.address, r.creds(t))
-	l := startLoad(t, conn, 2*slots, newRequest("slots", 500_000))
+	conn := dial(t, r.address, r.ca.creds(t))
+	startLoad(t, conn, 2*slots, newRequest("slots", 400_000))
 	for range slots {
 		<-entered
 	}
@@ -99,7 +98,6 @@ func TestCallsWaitForASlot(t *testing.T) {
 		t.Errorf("calls in addition to the %d slots: want 0, got %d", slots, n)
 	}
 	close(release)
-	l.end(t)
 	if err := call(conn, newRequest("late", 10)); err != nil {
 		t.Errorf("RunFunction(...) after the slots are free: %v", err)
 	}
@@ -124,12 +122,11 @@ func TestRequestSlots(t *testing.T) {
 }
 
 // sized returns a request of exactly size bytes.
-func sized(t *testing.T, size int) *fnv1.RunFunctionRequest {
-	t.Helper()
-	req := &fnv1.RunFunctionRequest{Meta: &fnv1.RequestMeta{}, Context: object(map[string]any{"a": ""})}
-	text := func(n int) { req.Context.Fields["a"] = structpb.NewStringValue(string(make([]byte, n))) }
+func sized(size int) *fnv1.RunFunctionRequest {
+	req := &fnv1.RunFunctionRequest{Meta: &fnv1.RequestMeta{}}
 	for n := size; proto.Size(req) != size; n-- {
-		text(n)
+		text := structpb.NewStringValue(string(make([]byte, n)))
+		req.Context = &structpb.Struct{Fields: map[string]*structpb.Value{"a": text}}
 	}
 
 	return req

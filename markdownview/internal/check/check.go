@@ -84,11 +84,7 @@ func (k *checker) checkFolder(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := packed.YAML()
-	if err != nil {
-		return err
-	}
-	k.XR = string(text)
+	k.XR = packed.YAML
 	c, err := k.Call(ctx, 0, k.XR)
 	if err != nil {
 		return err

@@ -45,7 +45,10 @@ func rejected(c *render.Call) map[string][]byte {
 	add("", spec, "markdowns", "binaries")
 	from, _ := spec["markdownsFrom"].([]any)
 	for _, entry := range from {
-		name, path := sourceOf(entry)
+		e, _ := entry.(map[string]any)
+		cm, _ := e["configMap"].(map[string]any)
+		name, _ := cm["name"].(string)
+		path, _ := e["path"].(string)
 		if path != "" {
 			path += "/"
 		}
@@ -61,14 +64,4 @@ func specOf(c *render.Call) map[string]any {
 	spec, _ := c.Request.GetObserved().GetComposite().GetResource().AsMap()["spec"].(map[string]any)
 
 	return spec
-}
-
-// sourceOf returns the name of the ConfigMap of an entry of spec.markdownsFrom, and its folder.
-func sourceOf(entry any) (name, path string) {
-	e, _ := entry.(map[string]any)
-	cm, _ := e["configMap"].(map[string]any)
-	name, _ = cm["name"].(string)
-	path, _ = e["path"].(string)
-
-	return name, path
 }

@@ -60,7 +60,7 @@ func newInYAML(path string, number int, files map[string]render.Source) inYAML {
 	p := inYAML{path, &yaml.Node{}, map[string]textPlace{}}
 	for _, root := range documents(files[path].XR) {
 		spec := get(root, "spec")
-		if value(get(root, "kind")) != "MarkdownView" && get(spec, "markdowns") == nil && get(spec, "markdownsFrom") == nil {
+		if get(root, "kind").Value != "MarkdownView" && get(spec, "markdowns").IsZero() && get(spec, "markdownsFrom").IsZero() {
 			continue
 		}
 		if number--; number < 0 {
@@ -71,18 +71,14 @@ func newInYAML(path string, number int, files map[string]render.Source) inYAML {
 	}
 	spec := get(p.root, "spec")
 	p.add(path, "", get(spec, "markdowns"), get(spec, "binaries"))
-	from := get(spec, "markdownsFrom")
-	if from == nil {
-		return p
-	}
-	for _, entry := range from.Content {
-		name, folder := value(get(get(entry, "configMap"), "name")), value(get(entry, "path"))
+	for _, entry := range get(spec, "markdownsFrom").Content {
+		name, folder := get(get(entry, "configMap"), "name").Value, get(entry, "path").Value
 		if folder != "" {
 			folder += "/"
 		}
 		for file, s := range files {
 			for _, root := range documents(s.XR) {
-				if value(get(root, "kind")) == "ConfigMap" && value(get(get(root, "metadata"), "name")) == name {
+				if get(root, "kind").Value == "ConfigMap" && get(get(root, "metadata"), "name").Value == name {
 					p.add(file, folder, get(root, "data"), get(root, "binaryData"))
 				}
 			}
@@ -95,9 +91,6 @@ func newInYAML(path string, number int, files map[string]render.Source) inYAML {
 // add adds the files of maps.
 func (p inYAML) add(file, folder string, maps ...*yaml.Node) {
 	for _, m := range maps {
-		if m == nil {
-			continue
-		}
 		for pair := range slices.Chunk(m.Content, 2) {
 			p.names[folder+pair[0].Value] = textPlace{file, pair[len(pair)-1]}
 		}
@@ -121,20 +114,20 @@ var step = regexp.MustCompile(`\[[^\]]*\]|[^.\[]+`)
 
 // field returns the line of a field, or of the nearest field that has it.
 func (p inYAML) field(path string) (string, int) {
-	node, line := p.root, p.root.Line
+	node := p.root
 	for _, name := range step.FindAllString(path, -1) {
 		name = strings.Trim(name, "[]")
 		next := get(node, name)
 		if i, err := strconv.Atoi(name); err == nil && node.Kind == yaml.SequenceNode && i < len(node.Content) {
 			next = node.Content[i]
 		}
-		if next == nil {
+		if next.IsZero() {
 			break
 		}
-		node, line = next, next.Line
+		node = next
 	}
 
-	return p.path, line
+	return p.path, node.Line
 }
 
 // documents returns the roots of the documents of a file.
@@ -150,24 +143,15 @@ func documents(text string) (roots []*yaml.Node) {
 	}
 }
 
-// get returns the value of a key of a map, or nil.
+// get returns the value of a key of a map, or an empty node.
 func get(node *yaml.Node, key string) *yaml.Node {
-	if node == nil || node.Kind != yaml.MappingNode {
-		return nil
-	}
-	for pair := range slices.Chunk(node.Content, 2) {
-		if pair[0].Value == key {
-			return pair[1]
+	if node.Kind == yaml.MappingNode {
+		for pair := range slices.Chunk(node.Content, 2) {
+			if pair[0].Value == key {
+				return pair[1]
+			}
 		}
 	}
 
-	return nil
-}
-
-func value(node *yaml.Node) string {
-	if node == nil {
-		return ""
-	}
-
-	return node.Value
+	return &yaml.Node{}
 }

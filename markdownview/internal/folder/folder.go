@@ -155,15 +155,6 @@ func (l *lister) add(name string, link bool) {
 // Shown returns the name of a file for messages: its path with the folder.
 func (f *Folder) Shown(name string) string { return filepath.Join(f.Path, filepath.FromSlash(name)) }
 
-// Size returns the size of all files in bytes.
-func (f *Folder) Size() (size int64) {
-	for _, file := range f.Files {
-		size += file.Size
-	}
-
-	return size
-}
-
 // Read returns the content of the files by name.
 func (f *Folder) Read() (map[string][]byte, error) {
 	root, err := os.OpenRoot(f.Path)

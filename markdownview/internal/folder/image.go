@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/specs-go"
 	imagespec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
@@ -48,23 +50,17 @@ func (f *Folder) Push(ctx context.Context, reference string, plainHTTP bool, pro
 		return "", err
 	}
 	config := imagespec.Image{Platform: imagespec.Platform{Architecture: "amd64", OS: "linux"}, RootFS: imagespec.RootFS{Type: "layers", DiffIDs: []digest.Digest{tarball}}}
-	encodedConfig, err := json.Marshal(config)
-	if err != nil {
-		return "", fmt.Errorf("cannot create the image: %w", err)
-	}
+	encodedConfig, _ := json.Marshal(config) //nolint:errchkjson // It has only strings.
 	manifest := imagespec.Manifest{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: imagespec.MediaTypeImageManifest,
-		Config: descriptor(imagespec.MediaTypeImageConfig, encodedConfig), Layers: []imagespec.Descriptor{layer},
+		Config: content.NewDescriptorFromBytes(imagespec.MediaTypeImageConfig, encodedConfig), Layers: []imagespec.Descriptor{layer},
 	}
-	encodedManifest, err := json.Marshal(manifest)
-	if err != nil {
-		return "", fmt.Errorf("cannot create the image: %w", err)
-	}
+	encodedManifest, _ := json.Marshal(manifest) //nolint:errchkjson // It has only strings and numbers.
 
 	if err = f.pushLayer(ctx, repository, layer, progress); err == nil {
 		err = push(ctx, repository, manifest.Config, bytes.NewReader(encodedConfig))
 	}
-	target := descriptor(manifest.MediaType, encodedManifest)
+	target := content.NewDescriptorFromBytes(manifest.MediaType, encodedManifest)
 	if err == nil {
 		err = repository.PushReference(ctx, target, bytes.NewReader(encodedManifest), repository.Reference.Reference)
 	}
@@ -77,35 +73,27 @@ func (f *Folder) Push(ctx context.Context, reference string, plainHTTP bool, pro
 
 // loopback returns whether a registry is on this machine, where it usually has no TLS.
 func loopback(registry string) bool {
-	host, _, err := net.SplitHostPort(registry)
-	if err != nil {
-		host = registry
-	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
+	host := (&url.URL{Host: registry}).Hostname()
 
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-func descriptor(mediaType string, content []byte) imagespec.Descriptor {
-	return imagespec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(content), Size: int64(len(content))}
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // push pushes a blob that the registry does not have.
-func push(ctx context.Context, repository *remote.Repository, d imagespec.Descriptor, content io.Reader) error {
+func push(ctx context.Context, repository *remote.Repository, d imagespec.Descriptor, blob io.Reader) error {
 	exists, err := repository.Exists(ctx, d)
 	if err != nil || exists {
 		return err
 	}
 
-	return repository.Push(ctx, d, content)
+	return repository.Push(ctx, d, blob)
 }
 
 // layer returns the descriptor of the layer, and the digest of the tarball in it.
 func (f *Folder) layer() (layer imagespec.Descriptor, tarball digest.Digest, err error) {
-	sum, content, size := digest.SHA256.Digester(), digest.SHA256.Digester(), &counter{}
-	err = f.writeLayer(io.MultiWriter(sum.Hash(), size), content.Hash())
+	sum, inner, size := digest.SHA256.Digester(), digest.SHA256.Digester(), &counter{}
+	err = f.writeLayer(io.MultiWriter(sum.Hash(), size), inner.Hash())
 
-	return imagespec.Descriptor{MediaType: imagespec.MediaTypeImageLayerGzip, Digest: sum.Digest(), Size: size.n}, content.Digest(), err
+	return imagespec.Descriptor{MediaType: imagespec.MediaTypeImageLayerGzip, Digest: sum.Digest(), Size: size.n}, inner.Digest(), err
 }
 
 // writeLayer writes the tarball of the files, and in the format of gzip the layer.

@@ -3,6 +3,7 @@ package folder
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,10 +35,10 @@ const maxConfigMaps = 8
 // ErrImage means that only an image can hold a folder.
 var ErrImage = errors.New("push the folder as an image with markdownview pack --push")
 
-// A Packed has the objects that hold a folder, in the order in which they are applied: the
-// ConfigMaps, and the MarkdownView.
+// A Packed has the objects that hold a folder as documents of YAML, in the order in which they
+// are applied: the ConfigMaps, and the MarkdownView.
 type Packed struct {
-	Objects []map[string]any
+	YAML string
 	// ServerSide is whether kubectl can apply the objects only with --server-side.
 	ServerSide bool
 }
@@ -55,15 +56,17 @@ func (f *Folder) Pack(content map[string][]byte, v View) (Packed, error) {
 	for name, bytes := range content {
 		p.entries[name] = entryOf(name, bytes)
 	}
-	var err error
-	for _, limit := range []int{applySize, objectSize} {
-		var objects []map[string]any
-		if objects, err = p.pack(limit); err == nil {
-			return Packed{objects, limit > applySize}, nil
-		}
+	objects, err := p.pack(applySize)
+	serverSide := err != nil
+	if serverSide {
+		objects, err = p.pack(objectSize)
 	}
+	if err != nil {
+		return Packed{}, err
+	}
+	text, err := toYAML(objects)
 
-	return Packed{}, err
+	return Packed{text, serverSide}, err
 }
 
 type packer struct {
@@ -81,21 +84,12 @@ type entry struct {
 }
 
 func entryOf(name string, content []byte) entry {
-	e := entry{value: string(content), text: true}
-	if !utf8.Valid(content) || !view.Plain(e.value) && name != view.SummaryName {
-		e.text = false
-	}
-	var value any = content // In base64.
-	if e.text {
-		value = e.value
-	}
-	encoded, _ := json.Marshal(map[string]any{name: value}) //nolint:errchkjson // A string.
+	e := entry{value: string(content)}
+	e.text = utf8.Valid(content) && (name == view.SummaryName || view.Plain(e.value))
 	if !e.text {
-		var decoded map[string]string
-		_ = json.Unmarshal(encoded, &decoded)
-		e.value = decoded[name]
+		e.value = base64.StdEncoding.EncodeToString(content)
 	}
-	e.size = len(encoded)
+	e.size = len(encode(map[string]any{name: e.value}))
 
 	return e
 }
@@ -179,8 +173,13 @@ func (p *packer) tooLarge(limit int) error {
 		}
 	}
 
+	var size int64
+	for _, file := range p.Files {
+		size += file.Size
+	}
+
 	return fmt.Errorf("%w, or list files in .markdownignore: %s has %s, which do not fit into a MarkdownView and %d ConfigMaps",
-		ErrImage, p.Path, mebibytes(p.Size()), maxConfigMaps-len(p.otherSources()))
+		ErrImage, p.Path, mebibytes(size), maxConfigMaps-len(p.otherSources()))
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
@@ -268,22 +267,22 @@ func encode(object map[string]any) []byte {
 	return encoded
 }
 
-// YAML returns the objects as documents of YAML.
-func (p Packed) YAML() ([]byte, error) {
+// toYAML returns objects as documents of YAML.
+func toYAML(objects []map[string]any) (string, error) {
 	var out bytes.Buffer
-	for _, o := range p.Objects {
+	for _, o := range objects {
 		text, err := yaml.Marshal(o)
 		if err != nil || !reads(text, o) {
 			// JSON, which is YAML too, can have every text.
 			if text = append(escape(encode(o)), '\n'); !reads(text, o) {
-				return nil, fmt.Errorf("cannot write %s as YAML: save it without control characters", view.SummaryName)
+				return "", fmt.Errorf("cannot write %s as YAML: save it without control characters", view.SummaryName)
 			}
 		}
 		out.WriteString("---\n")
 		out.Write(text)
 	}
 
-	return out.Bytes(), nil
+	return out.String(), nil
 }
 
 // YAML returns the objects of a folder as YAML.
@@ -297,12 +296,8 @@ func YAML(dir string) (string, error) {
 		return "", err
 	}
 	packed, err := f.Pack(content, View{Name: NameOf(dir)})
-	if err != nil {
-		return "", err
-	}
-	text, err := packed.YAML()
 
-	return string(text), err
+	return packed.YAML, err
 }
 
 // reads returns whether YAML is an object.

@@ -25,9 +25,7 @@ func checkIncludes(files map[string][]byte) error {
 		if !strings.Contains(text, "{{") {
 			continue
 		}
-		n := 0
-		for line := range strings.SplitSeq(text, "\n") {
-			n++
+		for n, line := range strings.Split(text, "\n") {
 			for _, m := range include.FindAllStringSubmatchIndex(line, -1) {
 				if rest := line[m[3]:]; strings.HasPrefix(line[m[2]:m[3]], `\`) && strings.HasPrefix(rest, "#") && strings.Contains(rest, "}}") {
 					continue // It is escaped.
@@ -36,9 +34,9 @@ func checkIncludes(files map[string][]byte) error {
 				file, _, _ := strings.Cut(target, ":")
 				switch {
 				case target == "":
-					errs = append(errs, fmt.Errorf("%s line %d: write the include and its file on one line", name, n))
+					errs = append(errs, fmt.Errorf("%s line %d: write the include and its file on one line", name, n+1))
 				case leaves(name, file), leaves(name, target):
-					errs = append(errs, fmt.Errorf("%s line %d: remove the include of %q, which is outside of the book", name, n, file))
+					errs = append(errs, fmt.Errorf("%s line %d: remove the include of %q, which is outside of the book", name, n+1, file))
 				}
 			}
 		}

@@ -56,12 +56,8 @@ func free(port int) (int, error) {
 		return 0, fmt.Errorf("cannot use port %d of localhost: set --port to a free one", port)
 	}
 	defer func() { _ = l.Close() }()
-	_, text, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return 0, fmt.Errorf("cannot serve the book: %w", err)
-	}
 
-	return strconv.Atoi(text)
+	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // A preview serves the current content of a MarkdownView: the function composes the book, and

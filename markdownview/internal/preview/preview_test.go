@@ -30,19 +30,41 @@ func TestFree(t *testing.T) {
 	}
 }
 
+// A step of a test of poll writes a file, and has what poll prints and serves then.
+type step struct {
+	reason, file, text string
+	want, page         string
+	served             int
+}
+
+// poll polls after each step. page is the file that the steps read of the book.
+func poll(t *testing.T, p *preview, page string, steps []step) {
+	t.Helper()
+	out, served := &bytes.Buffer{}, 0
+	p.port, p.dir, p.log = 3000, t.TempDir(), log.New(out, "", 0)
+	p.serve = func([]string) error { served++; return nil }
+	for _, s := range steps {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(s.file), 0o755), os.WriteFile(s.file, []byte(s.text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		out.Reset()
+		if err := p.poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		page, _ := os.ReadFile(filepath.Join(p.dir, "src", page))
+		if diff := cmp.Diff([]any{s.want, s.page, s.served}, []any{out.String(), string(page), served}); diff != "" {
+			t.Errorf("%s\nprinted, page, served: -want +got\n%s", s.reason, diff)
+		}
+	}
+	if entries, _ := os.ReadDir(p.dir); len(entries) != 4 {
+		t.Errorf("the folder of the book has %v, want src, theme and their targets", entries)
+	}
+}
+
 func TestPoll(t *testing.T) {
 	const good = "kind: ConfigMap\n---\napiVersion: a/v1\nkind: Wiki\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Hello}}\n"
-	xr, composition, out := filepath.Join(t.TempDir(), "xr.yaml"), filepath.Join(t.TempDir(), "c.yaml"), &bytes.Buffer{}
-	served := 0
-	p := &preview{
-		path: xr, policy: render.Policy{Composition: composition}, port: 3000, dir: t.TempDir(), log: log.New(out, "", 0),
-		serve: func([]string) error { served++; return nil },
-	}
-	steps := []struct {
-		reason, file, text string
-		want, page         string
-		served             int
-	}{
+	xr, composition := filepath.Join(t.TempDir(), "xr.yaml"), filepath.Join(t.TempDir(), "c.yaml")
+	poll(t, &preview{path: xr, policy: render.Policy{Composition: composition}}, "a.md", []step{
 		{"There is no Composition yet.", xr, good, "cannot read " + composition + ": no such file or directory\n", "", 0},
 		{
 			"The first document with markdowns is the MarkdownView, and the function of the step has another name.", composition,
@@ -58,12 +80,6 @@ func TestPoll(t *testing.T) {
 		},
 		{"The file is not YAML.", xr, "a: b: c", "cannot read " + xr + ": error converting YAML to JSON: yaml: mapping values are not allowed in this context\n" + xr + ": the last good book is still served\n", "Hello", 1},
 		{
-			"A ConfigMap is not in the file.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)'}, markdownsFrom: [{configMap: {name: more}}]}\n",
-			`Degraded=True ConfigMapNotFound: spec.markdownsFrom[0].configMap.name: Not found: "more": create this ConfigMap in namespace default, or remove it from the list` + "\n" +
-				`Synced=False ReconcileError: cannot compose resources: pipeline step "book" returned a fatal result: cannot compose MarkdownView "w": spec.markdownsFrom[0].configMap.name: Not found: "more": create this ConfigMap in namespace default, or remove it from the list` + "\n" +
-				xr + ": the last good book is still served\n", "Hello", 1,
-		},
-		{
 			"The ConfigMap is in the file.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)'}, markdownsFrom: [{configMap: {name: more}}]}\n" +
 				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata: {a.md: More}\n", xr + ": 2 files at http://localhost:3000\n", "More", 2,
 		},
@@ -73,60 +89,15 @@ func TestPoll(t *testing.T) {
 				xr + ": the last good book is still served\n", "More", 2,
 		},
 		{"The book is valid again.", xr, "kind: MarkdownView\nmetadata: {name: w}\nspec: {markdowns: {SUMMARY.md: '[A](a.md)', a.md: Bye}}\n", xr + ": 2 files at http://localhost:3000\n", "Bye", 3},
-	}
-	for _, s := range steps {
-		if err := os.WriteFile(s.file, []byte(s.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		out.Reset()
-		if err := p.poll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		page, _ := os.ReadFile(filepath.Join(p.dir, "src", "a.md"))
-		if diff := cmp.Diff([]any{s.want, s.page, s.served}, []any{out.String(), string(page), served}); diff != "" {
-			t.Errorf("%s\nprinted, page, served: -want +got\n%s", s.reason, diff)
-		}
-	}
-	if entries, _ := os.ReadDir(p.dir); len(entries) != 4 {
-		t.Errorf("the folder of the book has %v, want src, theme and their targets", entries)
-	}
+	})
 }
 
 // TestPollFolder checks that the book of a folder is served again when a file changes.
 func TestPollFolder(t *testing.T) {
-	docs, out, served := filepath.Join(t.TempDir(), "docs"), &bytes.Buffer{}, 0
-	p := &preview{path: docs, port: 3000, dir: t.TempDir(), log: log.New(out, "", 0), serve: func([]string) error { served++; return nil }}
-	steps := []struct {
-		reason, file, text string
-		want, page         string
-		served             int
-	}{
-		{"A folder without SUMMARY.md is a book, in folders too.", "guide/a.md", "Hello", docs + ": 2 files at http://localhost:3000\n", "Hello", 1},
-		{"Nothing has changed.", "", "", "", "Hello", 1},
-		{"A file changes.", "guide/a.md", "Hello again", docs + ": 2 files at http://localhost:3000\n", "Hello again", 2},
-		{"A new file.", "logo.png", "\xff", docs + ": 3 files at http://localhost:3000\n", "Hello again", 3},
-		{"A new file that is not part of the book.", ".markdownignore", "logo.png\n", docs + ": 2 files at http://localhost:3000\n", "Hello again", 4},
-		{
-			"A chapter without a file: the last book stays.", "SUMMARY.md", "- [A](guide/a.md)\n- [B](b.md)\n",
-			`Degraded=True InvalidSpec: spec.markdowns: Invalid value: SUMMARY.md line 2: add chapter "b.md", or remove its link: the file is not in the book` + "\n" +
-				`Synced=False ReconcileError: cannot compose resources: pipeline step "compose-markdownview" returned a fatal result: cannot compose MarkdownView "docs": spec.markdowns: Invalid value: SUMMARY.md line 2: add chapter "b.md", or remove its link: the file is not in the book` + "\n" +
-				docs + ": the last good book is still served\n", "Hello again", 4,
-		},
-		{"The file of the chapter.", "b.md", "B", docs + ": 3 files at http://localhost:3000\n", "Hello again", 5},
-	}
-	for _, s := range steps {
-		if file := filepath.Join(docs, s.file); s.file != "" {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(s.text), 0o600)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		out.Reset()
-		if err := p.poll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		page, _ := os.ReadFile(filepath.Join(p.dir, "src", "guide", "a.md"))
-		if diff := cmp.Diff([]any{s.want, s.page, s.served}, []any{out.String(), string(page), served}); diff != "" {
-			t.Errorf("%s\nprinted, page, served: -want +got\n%s", s.reason, diff)
-		}
-	}
+	docs := filepath.Join(t.TempDir(), "docs")
+	page, served := filepath.Join(docs, "guide", "a.md"), docs+": 2 files at http://localhost:3000\n"
+	poll(t, &preview{path: docs}, "guide/a.md", []step{
+		{"A folder without SUMMARY.md is a book, in folders too.", page, "Hello", served, "Hello", 1},
+		{"A file changes.", page, "Hello again", served, "Hello again", 2},
+	})
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
@@ -79,18 +78,6 @@ func (s Source) readInput(req *fnv1.RunFunctionRequest) (step string, err error)
 	}
 
 	return step, err
-}
-
-// mounted returns the composed resources and the ConfigMaps that they mount.
-func (c *Call) mounted() map[string]*fnv1.Resource {
-	all := maps.Clone(c.Response.GetDesired().GetResources())
-	for name, required := range c.Request.GetRequiredResources() {
-		for _, item := range required.GetItems() {
-			all[name] = item
-		}
-	}
-
-	return all
 }
 
 // run calls the function, and calls it again if it requires ConfigMaps, which are in the

@@ -20,8 +20,7 @@ func TestCall(t *testing.T) {
 		composition, input bool
 		want               string
 	}{
-		"Composition": {reason: "The MarkdownView and the Composition are in one file.", text: xr + "---\n" + composition, composition: true, want: invalid},
-		"First":       {reason: "The Composition comes first.", text: composition + "---\n" + xr, composition: true, want: invalid},
+		"Composition": {reason: "The MarkdownView and the Composition are in one file.", text: composition + "---\n" + xr, composition: true, want: invalid},
 		"Input":       {reason: "The MarkdownView and the Input are in one file.", text: xr + "---\n" + input, input: true, want: invalid},
 		"NoView":      {reason: "The file has no MarkdownView.", text: composition, composition: true, want: "add a MarkdownView to FILE, or name another file"},
 		"NoStep":      {reason: "The file has no Composition.", text: xr, composition: true, want: "add a Composition with function-markdownview in its pipeline to FILE, or name another file"},

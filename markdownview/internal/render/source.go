@@ -56,10 +56,7 @@ func Load(path string, p Policy) (s Source) {
 func stamp(dir string) string {
 	f, err := folder.List(dir, func(string, ...any) {})
 	out := strings.Builder{}
-	out.WriteString(dir + "\n")
-	if err != nil {
-		out.WriteString(err.Error())
-	}
+	fmt.Fprintln(&out, err)
 	if f != nil {
 		for _, file := range f.Files {
 			fmt.Fprintln(&out, file.Name, file.Size, file.Modified.UnixNano())

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestLoad(t *testing.T) {
@@ -34,49 +36,35 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// TestFind finds the first MarkdownView of a file.
 func TestFind(t *testing.T) {
-	const text = "kind: A\n---\n# A comment.\n---\nkind: B\nmetadata: {name: one}\n---\nkind: B\nmetadata: {name: two}\n"
-	b := func(o Object) bool { return o.Kind == "B" }
+	const view = "kind: MarkdownView\nmetadata: {name: one}\n"
 	cases := map[string]struct {
 		reason, text, name, problem string
 	}{
-		"First":    {reason: "The first document that matches.", text: text, name: "one"},
-		"JSON":     {reason: "JSON is YAML.", text: `{"kind": "B", "metadata": {"name": "json"}}`, name: "json"},
-		"None":     {reason: "No document matches.", text: "kind: A\n", problem: "not found"},
-		"Empty":    {reason: "There are no documents.", problem: "not found"},
-		"Markdown": {reason: "The file is a chapter.", text: "Hello\n", problem: "a document in it is not an object of Kubernetes"},
-		"Field":    {reason: "A field has another type.", text: "kind: A\nspec: text\n", problem: "spec cannot be a string"},
-		"NotYAML":  {reason: "The file is broken.", text: "a: b: c", problem: "error converting YAML to JSON: yaml: mapping values are not allowed in this context"},
+		"First":         {reason: "The first document that matches.", text: "kind: A\n---\n# A comment.\n---\n" + view + "---\nkind: MarkdownView\nmetadata: {name: two}\n", name: "one"},
+		"JSON":          {reason: "JSON is YAML.", text: `{"kind": "MarkdownView", "metadata": {"name": "json"}}`, name: "json"},
+		"Markdowns":     {reason: "The XRD of another author has another kind.", text: "kind: Wiki\nmetadata: {name: w}\nspec: {markdowns: {}}\n---\n" + view, name: "w"},
+		"MarkdownsFrom": {reason: "The files are elsewhere.", text: "kind: Wiki\nmetadata: {name: w}\nspec: {markdownsFrom: []}\n---\n" + view, name: "w"},
+		"None":          {reason: "No document matches.", text: "kind: A\n", problem: "not found"},
+		"Empty":         {reason: "There are no documents.", problem: "not found"},
+		"Markdown":      {reason: "The file is a chapter.", text: "Hello\n", problem: "a document in it is not an object of Kubernetes"},
+		"Field":         {reason: "A field has another type.", text: "kind: A\nspec: text\n", problem: "spec cannot be a string"},
+		"NotYAML":       {reason: "The file is broken.", text: "a: b: c", problem: "error converting YAML to JSON: yaml: mapping values are not allowed in this context"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := Find(tc.text, b)
-			problem := ""
+			got, err := Find(tc.text, Object.IsView)
+			name, problem := got.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue(), ""
 			if err != nil {
 				problem = err.Error()
 			}
-			if problem != tc.problem {
-				t.Fatalf("%s\nwant error %q, got %q", tc.reason, tc.problem, problem)
+			if diff := cmp.Diff([]any{tc.name, tc.problem}, []any{name, problem}); diff != "" {
+				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
 			}
 			if errors.Is(err, ErrNotFound) != (tc.problem == "not found") {
 				t.Errorf("%s\nwrong kind of error: %v", tc.reason, err)
 			}
-			if name := got.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue(); name != tc.name && err == nil {
-				t.Errorf("%s\nwant %q, got %q", tc.reason, tc.name, name)
-			}
 		})
-	}
-}
-
-func TestIsView(t *testing.T) {
-	var o Object
-	if o.IsView() {
-		t.Error("an empty document is not a MarkdownView")
-	}
-	if o.Kind = "MarkdownView"; !o.IsView() {
-		t.Error("want a MarkdownView by its kind")
-	}
-	if o.Kind, o.Spec.Markdowns = "Wiki", map[string]any{}; !o.IsView() {
-		t.Error("want a MarkdownView of another kind by spec.markdowns")
 	}
 }

@@ -21,10 +21,14 @@ type Volume struct {
 }
 
 // Volume returns the book as the kubelet would mount it.
-func (c *Call) Volume() (*Volume, error) { return layout(c.mounted()) }
-
-// layout returns the book of composed resources.
-func layout(composed map[string]*fnv1.Resource) (*Volume, error) {
+func (c *Call) Volume() (*Volume, error) {
+	composed := map[string]*fnv1.Resource{}
+	maps.Copy(composed, c.Response.GetDesired().GetResources())
+	for name, required := range c.Request.GetRequiredResources() {
+		for _, item := range required.GetItems() {
+			composed[name] = item
+		}
+	}
 	var d appsv1.Deployment
 	configMaps := map[string]map[string][]byte{}
 	for key, r := range composed {

@@ -1,7 +1,7 @@
 package render
 
 import (
-	"bytes"
+	"strings"
 	"testing"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -28,7 +28,7 @@ more: {kind: ConfigMap, metadata: {name: more}, binaryData: {logo.png: AAE=}}
 service: {kind: Service, metadata: {name: text}}
 `
 
-func TestLayout(t *testing.T) {
+func TestVolume(t *testing.T) {
 	cases := map[string]struct {
 		reason, volume string
 		want           map[string]string
@@ -38,11 +38,6 @@ func TestLayout(t *testing.T) {
 			reason: "Without items, every key is a file.",
 			volume: "configMap: {name: text}",
 			want:   map[string]string{"SUMMARY.md": "summary", "a--b.md": "page"},
-		},
-		"Items": {
-			reason: "With items, only those are files, at their paths.",
-			volume: "configMap: {name: text, items: [{key: a--b.md, path: a/b.md}]}",
-			want:   map[string]string{"a/b.md": "page"},
 		},
 		"Projected": {
 			reason: "A projected volume has the files of several ConfigMaps, binaries too.",
@@ -68,7 +63,7 @@ func TestLayout(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			objects := map[string]map[string]any{}
-			if err := yaml.Unmarshal(bytes.ReplaceAll([]byte(composed), []byte("VOLUME"), []byte(tc.volume)), &objects); err != nil {
+			if err := yaml.Unmarshal([]byte(strings.ReplaceAll(composed, "VOLUME", tc.volume)), &objects); err != nil {
 				t.Fatal(err)
 			}
 			resources := map[string]*fnv1.Resource{}
@@ -79,7 +74,8 @@ func TestLayout(t *testing.T) {
 				}
 				resources[key] = &fnv1.Resource{Resource: s}
 			}
-			b, err := layout(resources)
+			c := Call{Response: &fnv1.RunFunctionResponse{Desired: &fnv1.State{Resources: resources}}}
+			got, err := c.Volume()
 			if tc.problem != "" {
 				if err == nil || err.Error() != tc.problem {
 					t.Errorf("%s\nwant error %q, got %v", tc.reason, tc.problem, err)
@@ -87,21 +83,16 @@ func TestLayout(t *testing.T) {
 
 				return
 			}
-			if err != nil {
-				t.Fatalf("%s\n%v", tc.reason, err)
+			want := &Volume{
+				Files: map[string][]byte{},
+				Theme: map[string][]byte{"head.hbs": []byte("<style>")},
+				Env:   []string{`MDBOOK_BOOK__TITLE="Costs $1"`},
 			}
-			got := map[string]string{}
-			for path, content := range b.Files {
-				got[path] = string(content)
+			for path, text := range tc.want {
+				want.Files[path] = []byte(text)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
-			}
-			if diff := cmp.Diff(map[string][]byte{"head.hbs": []byte("<style>")}, b.Theme); diff != "" {
-				t.Errorf("theme: -want +got\n%s", diff)
-			}
-			if diff := cmp.Diff([]string{`MDBOOK_BOOK__TITLE="Costs $1"`}, b.Env); diff != "" {
-				t.Errorf("variables of mdBook: -want +got\n%s", diff)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s\nerror %v, -want +got\n%s", tc.reason, err, diff)
 			}
 		})
 	}
