@@ -1,7 +1,6 @@
 package book
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -73,54 +72,4 @@ func FuzzSummary(f *testing.F) {
 			t.Fatalf("%s\n%s", errors, summary)
 		}
 	})
-}
-
-func BenchmarkSummary(b *testing.B) {
-	files := handbook(1000, 1000)
-	b.ReportAllocs()
-	for b.Loop() {
-		Summary(files)
-	}
-}
-
-// handbook returns a book as people write it: chapters of a size in bytes with links,
-// images, code, tables, lists and Japanese.
-func handbook(chapters, size int) Files {
-	files := Files{Markdowns: map[string]string{}, Binaries: []string{"img/logo.svg"}}
-	var summary strings.Builder
-	summary.WriteString("# Summary\n\n")
-	for i := range chapters {
-		name := fmt.Sprintf("part%d/chapter%d.md", i/50, i)
-		fmt.Fprintf(&summary, "- [Chapter %d](%s)\n", i, name)
-		next := i/50*50 + (i+1)%min(50, chapters-i/50*50)
-		text := fmt.Sprintf("# Chapter %d\n\nSee the [next chapter](chapter%d.md) and ![the logo](../img/logo.svg).\n\n", i, next)
-		for len(text) < size {
-			text += fmt.Sprintf(`## Section
-
-Some *prose* with `+"`code`, as people write it, in lines of\nusual length, with `more\ncode`"+`, and a [link](https://example.com/) and
-[another](chapter%d.md#section), and a [third][next].
-
-1. an item with **bold** text
-2. another
-   - nested, with a [link](../part0/chapter0.md)
-
-`+"```yaml\napiVersion: v1 # [no link](nowhere.md)\nkind: ConfigMap\n```"+`
-
-| Column | Another |
-|--------|---------|
-| a      | [b](chapter%d.md) |
-
-> これは日本語の文章です。[次の章](chapter%d.md)を参照してください。
-
-<img src="../img/logo.svg" alt="logo">
-
-[next]: chapter%d.md
-
-`, next, next, next, next)
-		}
-		files.Markdowns[name] = text
-	}
-	files.Markdowns[summaryName] = summary.String()
-
-	return files
 }

@@ -2,7 +2,6 @@ package book
 
 import (
 	"flag"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -142,28 +141,4 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestLargestSummary checks a SUMMARY.md like the largest one that we know, src/SUMMARY.md of
-// https://github.com/HackTricks-wiki/hacktricks: 1,150 chapters in 113 KiB, 6 lists deep. A book
-// has at most 1,000 files.
-func TestLargestSummary(t *testing.T) {
-	files := Files{Markdowns: map[string]string{}}
-	var summary strings.Builder
-	summary.WriteString("# SUMMARY.md\n\n# 👾 Welcome!\n\n")
-	for i := range 1150 {
-		name := fmt.Sprintf("generic-methodologies-and-resources/section_%d/a-page-with-a-long-name-%d.md", i/10, i)
-		fmt.Fprintf(&summary, "%s- [Chapter with `code`, number %d](%s)\n", strings.Repeat("  ", i%6), i, name)
-		files.Markdowns[name] = ""
-	}
-	files.Markdowns[summaryName] = summary.String()
-	if summary.Len() < 113<<10 {
-		t.Fatalf("the text has only %d bytes", summary.Len())
-	}
-	if errors, warnings := Check(files); len(errors.First)+len(warnings.First) > 0 {
-		t.Errorf("want no problems, got %v, %v", errors, warnings)
-	}
-	if n := len(Chapters(files)); n != 1150 {
-		t.Errorf("want 1150 chapters, got %d", n)
-	}
 }

@@ -8,14 +8,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// warnings returns the warnings about a book with a text in the chapter x/a.md.
+func warnings(t *testing.T, text string) Problems {
+	t.Helper()
+	errors, warnings := Check(Files{
+		Markdowns: map[string]string{
+			summaryName: "- [A](x/a.md)\n- [B](b.md)\n- [X](x/b.md)\n", "x/a.md": text, "b.md": "", "x/b.md": "",
+		},
+		Binaries: []string{"img/logo.svg"},
+	})
+	if len(errors.First) > 0 {
+		t.Fatal(errors)
+	}
+
+	return warnings
+}
+
 // TestLinks checks the warnings about the links of a chapter. More cases are in
 // testdata/cases.yaml.
 func TestLinks(t *testing.T) {
-	nowhere := func(line int, target, path string) []string {
-		return []string{fmt.Sprintf(`x/a.md line %d: fix the link to "%s", which leads nowhere, or add x/%s to the book`, line, target, path)}
+	dead := func(line int, target, path string) string {
+		const message = `x/a.md line %d: fix the link to "%s", which leads nowhere, or add %s to the book`
+		return fmt.Sprintf(message, line, target, path)
 	}
-	include := func(line int, target, path string) []string {
-		return []string{fmt.Sprintf(`x/a.md line %d: fix the include of "%s", or add %s to the book: the file does not exist`, line, target, path)}
+	definitions := ""
+	for i := range 1001 {
+		definitions += fmt.Sprintf("[%[1]d]: %[1]d\n", i+1)
 	}
 	cases := map[string]struct {
 		reason, text string
@@ -27,90 +45,50 @@ func TestLinks(t *testing.T) {
 		},
 		"Dead": {
 			"Links that lead nowhere are reported with their line.", "[a](c.md)\n\n![b](../img/d.png)\n<img src='e&amp;f.png'>",
-			[]string{
-				`x/a.md line 1: fix the link to "c.md", which leads nowhere, or add x/c.md to the book`,
-				`x/a.md line 3: fix the link to "../img/d.png", which leads nowhere, or add img/d.png to the book`,
-				`x/a.md line 4: fix the link to "e&f.png", which leads nowhere, or add x/e&f.png to the book`,
-			},
+			[]string{dead(1, "c.md", "x/c.md"), dead(3, "../img/d.png", "img/d.png"), dead(4, "e&f.png", "x/e&f.png")},
 		},
 		"Definitions": {
 			"The use of a dead definition is reported, the first definition counts, and order is that of the text.",
 			"[a][x]\n[b](c.md)\n[Y]\n\n[x]: d.md\n[x]: b.md\n[y  Z]: e.md\n[y]: f.md\n",
-			[]string{
-				`x/a.md line 1: fix the link to "d.md", which leads nowhere, or add x/d.md to the book`,
-				`x/a.md line 2: fix the link to "c.md", which leads nowhere, or add x/c.md to the book`,
-				`x/a.md line 3: fix the link to "f.md", which leads nowhere, or add x/f.md to the book`,
-			},
+			[]string{dead(1, "d.md", "x/d.md"), dead(2, "c.md", "x/c.md"), dead(3, "f.md", "x/f.md")},
 		},
-		"UnusedDefinition":   {"A definition that nothing uses is no link.", "[x]: d.md\n", nil},
-		"SecondDefinition":   {"The first definition counts.", "[a][x]\n\n[x]: b.md\n[x]: d.md\n", nowhere(1, "b.md", "b.md")},
-		"ManyDefinitions":    {"Only the first 1,000 definitions are checked.", "[1001] [1000]\n\n" + definitions(1001), nowhere(1, "1000", "1000")},
-		"ManyLinks":          {"The work of ordinary links is not limited.", strings.Repeat("[a link](../b.md)\n", 10_000) + "[a](c.md)", nowhere(10001, "c.md", "c.md")},
-		"TooManyLinks":       {"Links that are too many for their text are not checked.", strings.Repeat("[](b)", 40_000), nil},
-		"FrontMatter":        {"mdBook shows front matter.", "---\na: b\n---\n", []string{"x/a.md line 1: remove lines 1 to 3: mdBook shows the front matter on the page"}},
-		"Included":           {"An included file needs no page.", "{{#include ../c.md}}", nil},
-		"IncludedElsewhere":  {"An absolute path is not in the book.", "{{#include /b.md}}", include(1, "/b.md", "/b.md")},
-		"IncludedAndMissing": {"The line is that of the name.", "a\n{{#include\nd.md}}", include(3, "d.md", "x/d.md")},
+		"ManyDefinitions": {
+			"Only the first 1,000 definitions are checked.", "[1001] [1000]\n\n" + definitions,
+			[]string{dead(1, "1000", "x/1000")},
+		},
+		"ManyLinks": {
+			"The work of ordinary links is not limited.", strings.Repeat("[a link](../b.md)\n", 10_000) + "[a](c.md)",
+			[]string{dead(10001, "c.md", "x/c.md")},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			files := Files{
-				Markdowns: map[string]string{summaryName: "- [A](x/a.md)\n- [B](b.md)\n", "x/a.md": tc.text, "b.md": ""},
-				Binaries:  []string{"img/logo.svg"},
-			}
-			if strings.Contains(tc.text, "%62.md") {
-				files.Markdowns["x/b.md"] = ""
-				files.Markdowns[summaryName] += "- [X](x/b.md)\n"
-			}
-			if strings.Contains(tc.text, "c.md}}") {
-				files.Markdowns["c.md"] = ""
-			}
-			errors, warnings := Check(files)
-			if len(errors.First) > 0 {
-				t.Fatal(errors)
-			}
-			if name == "TooManyLinks" {
-				if n := len(warnings.First) + warnings.More; n < 1000 || n > 20_000 {
-					t.Errorf("%s\nwant between 1000 and 20,000 warnings, got %d", tc.reason, n)
-				}
-
-				return
-			}
-			if diff := cmp.Diff(tc.want, warnings.Lines()); diff != "" {
+			if diff := cmp.Diff(tc.want, warnings(t, tc.text).Lines()); diff != "" {
 				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-func definitions(n int) string {
-	var out strings.Builder
-	for i := range n {
-		fmt.Fprintf(&out, "[%d]: %d\n", i+1, i+1)
-	}
-
-	return out.String()
-}
-
 // TestLimitsOfLinks checks that dead links come in the order of the text, also if a definition
-// follows its use, that all of them are counted, and that a target that is longer than any
-// path is not reported: it would be copied several times.
+// follows its use, that all of them are counted unless they are too many for their text, and that
+// a target that is longer than any path is not reported: it would be copied several times.
 func TestLimitsOfLinks(t *testing.T) {
-	check := func(text string) Problems {
-		_, warnings := Check(Files{Markdowns: map[string]string{summaryName: "- [C](chapter.md)", "chapter.md": text}})
-		return warnings
-	}
-	warnings := check("[a]\n\n" + strings.Repeat("[b](b.md)\n", 30) + "\n[a]\n\n[a]: a.md\n[A]: chapter.md\n")
+	got := warnings(t, "[a]\n\n"+strings.Repeat("[c](c.md)\n", 30)+"\n[a]\n\n[a]: a.txt\n[A]: b.md\n")
 	var lines []int
-	for _, p := range warnings.First {
+	for _, p := range got.First {
 		lines = append(lines, p.Line)
 	}
 	want := []int{1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}
-	if diff := cmp.Diff(want, lines); diff != "" || warnings.More != 12 {
-		t.Errorf("want 12 more, got %d; lines: -want, +got:\n%s", warnings.More, diff)
+	if diff := cmp.Diff(want, lines); diff != "" || got.More != 12 {
+		t.Errorf("want 12 more, got %d; lines: -want, +got:\n%s", got.More, diff)
+	}
+	got = warnings(t, strings.Repeat("[](c)", 40_000))
+	if n := len(got.First) + got.More; n < 1000 || n > 20_000 {
+		t.Errorf("want between 1000 and 20,000 warnings, got %d", n)
 	}
 	for size, want := range map[int]int{maxTarget: 1, maxTarget + 1: 0} {
-		if got := len(check("[b](" + strings.Repeat("b", size) + ")\n").First); got != want {
+		if got := len(warnings(t, "[b]("+strings.Repeat("b", size)+")\n").First); got != want {
 			t.Errorf("a target of %d bytes: want %d warnings, got %d", size, want, got)
 		}
 	}

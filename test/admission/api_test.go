@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"os"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -39,25 +39,24 @@ type api struct {
 	validate func(context.Context, runtime.Object) field.ErrorList
 }
 
-// readXRD reads the XRD of MarkdownView strictly: a misspelled field is an error.
-func readXRD(t testing.TB) *xpv1.CompositeResourceDefinition {
+// read reads an object strictly: a misspelled field is an error.
+func read[T any](t testing.TB, name string) *T {
 	t.Helper()
-
-	return readFile(t, definition)
-}
-
-func readFile(t testing.TB, name string) *xpv1.CompositeResourceDefinition {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	xrd := &xpv1.CompositeResourceDefinition{}
-	if err := yaml.UnmarshalStrict(b, xrd); err != nil {
+	object := new(T)
+	if err := yaml.UnmarshalStrict([]byte(readPage(t, name)), object); err != nil {
 		t.Fatalf("cannot read %s: %v", name, err)
 	}
 
-	return xrd
+	return object
+}
+
+// serveFile returns the API of the XRD in a file.
+func serveFile(t testing.TB, name string) *api {
+	t.Helper()
+	a, err := serve(read[xpv1.CompositeResourceDefinition](t, name))
+	must(t, err)
+
+	return a
 }
 
 // serve returns the API of an XRD, or why the API server would reject its CRD, for
@@ -101,28 +100,14 @@ func serveCRD(v1 *extv1.CustomResourceDefinition) (*api, error) {
 	return &api{schema: structural, validate: strategy.Validate}, nil
 }
 
-func mustServe(t testing.TB, xrd *xpv1.CompositeResourceDefinition) *api {
-	t.Helper()
-	a, err := serve(xrd)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return a
-}
-
 // create returns an XR as the API server would store it, and the errors for which it
 // would reject the XR.
 func (a *api) create(t testing.TB, xr map[string]any) (stored map[string]any, rejected []string) {
 	t.Helper()
 	b, err := json.Marshal(xr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u := &unstructured.Unstructured{}
-	if err := k8sjson.Unmarshal(b, &u.Object); err != nil {
-		t.Fatal(err)
-	}
+	must(t, k8sjson.Unmarshal(b, &u.Object))
 	pruning.Prune(u.Object, a.schema, true)
 	defaulting.Default(u.Object, a.schema)
 
@@ -147,22 +132,35 @@ func view(spec map[string]any) map[string]any {
 	}
 }
 
+// spec returns the spec of a small book, with fields in YAML. Those with null are removed.
+func spec(t testing.TB, fields string) map[string]any {
+	t.Helper()
+	all := with(nil)
+	must(t, yaml.Unmarshal([]byte(fields), &all))
+	maps.DeleteFunc(all, func(_ string, value any) bool { return value == nil })
+
+	return all
+}
+
 // with returns the spec of a small book, with fields set or replaced.
 func with(fields map[string]any) map[string]any {
-	spec := map[string]any{"markdowns": files(nil)}
-	for k, v := range fields {
-		spec[k] = v
-	}
+	all := map[string]any{"markdowns": files(nil)}
+	maps.Copy(all, fields)
 
-	return spec
+	return all
 }
 
 // files returns the files of a small book, and more.
 func files(more map[string]string) map[string]string {
 	all := map[string]string{"SUMMARY.md": "# Summary\n\n- [Page](page.md)\n", "page.md": "# Page\n"}
-	for k, v := range more {
-		all[k] = v
-	}
+	maps.Copy(all, more)
 
 	return all
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

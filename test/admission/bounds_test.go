@@ -7,58 +7,46 @@ import (
 	"strings"
 	"testing"
 
+	xpv1 "github.com/crossplane/crossplane/apis/v2/apiextensions/v1"
+	"github.com/google/go-cmp/cmp"
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// definitions are the XRDs in this repository.
-var definitions = map[string]string{"Ours": definition, "Tutorial": "../../example/tutorial/definition.yaml"}
+const tutorial = "../../example/tutorial/definition.yaml"
 
-// TestBounds checks for both XRDs that the API server rejects MarkdownViews that are
-// too large for the function.
+// TestBounds checks that also the XRD of the tutorial rejects MarkdownViews that are too large for
+// the function.
 func TestBounds(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		spec   map[string]any
-		want   string
-	}{
-		"Fits":     {reason: "The largest book is admitted", spec: map[string]any{"markdowns": wide()}},
-		"Files":    {reason: "The function reads each file name", spec: map[string]any{"markdowns": many(999)}, want: "spec.markdowns: Too many"},
-		"FileName": {reason: "The function copies parts of a file name into messages", spec: map[string]any{"markdowns": files(map[string]string{strings.Repeat("x/", 600): ""})}, want: "a file name"},
-		"Text":     {reason: "A ConfigMap holds 1 MiB", spec: map[string]any{"markdowns": files(map[string]string{"long.md": strings.Repeat("x", 1<<20)})}, want: "1 MiB"},
-		"Replicas": {reason: "Each pod needs memory", spec: with(map[string]any{"replicas": 6}), want: "spec.replicas"},
-		"Image":    {reason: "Image references are not longer", spec: with(map[string]any{"viewerImage": strings.Repeat("x", 513)}), want: "spec.viewerImage: Too long"},
-	}
-	for api, file := range definitions {
-		xrd := readFile(t, file)
-		a := mustServe(t, xrd)
-		for name, tc := range cases {
-			t.Run(api+"/"+name, func(t *testing.T) {
-				xr := view(tc.spec)
-				xr["apiVersion"] = xrd.GetCompositeGroupVersionKind().GroupVersion().String()
-				_, got := a.create(t, xr)
-				if all := strings.Join(got, "\n"); (tc.want == "") != (len(got) == 0) || !strings.Contains(all, tc.want) {
-					t.Errorf("%s\ncreate: want %q, got:\n%s", tc.reason, tc.want, all)
-				}
-			})
+	const name = "A file name of more than 1,024 bytes"
+	const long = "spec.markdowns: Invalid value: a file name must be at most 1024 characters long"
+	a, specs, want := serveFile(t, tutorial), rejections(t), documented(t)
+	specs[name]["markdowns"], want[name] = files(map[string]string{strings.Repeat("x/", 600): ""}), []string{long}
+	specs["Fits"] = spec(t, wide)
+	for _, name := range []string{
+		name, "Fits", "No `SUMMARY.md`", "More than 1,000 files", "More than 1,048,576 characters of text", "0 replicas",
+		"More than 5 replicas", "A `viewerImage` of more than 512 characters",
+	} {
+		xr := view(specs[name])
+		xr["apiVersion"] = "view.zoetrope.github.io/v1"
+		_, got := a.create(t, xr)
+		if diff := cmp.Diff(want[name], got); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", name, diff)
 		}
 	}
 }
 
-// TestNothingUnbounded checks that every field of both XRDs has a limit.
+// TestNothingUnbounded checks that every field of both XRDs has a limit. A rule limits the total
+// size of the files.
 func TestNothingUnbounded(t *testing.T) {
-	for api, file := range definitions {
-		t.Run(api, func(t *testing.T) {
-			props := extv1.JSONSchemaProps{}
-			if err := json.Unmarshal(readFile(t, file).Spec.Versions[0].Schema.OpenAPIV3Schema.Raw, &props); err != nil {
-				t.Fatal(err)
-			}
-			// A rule limits the total size of the files.
-			files := []string{"spec.markdowns[]", "spec.binaries[]"}
-			got := slices.DeleteFunc(unbounded("spec", props.Properties["spec"]), func(path string) bool { return slices.Contains(files, path) })
-			if len(got) > 0 {
-				t.Errorf("fields without a limit: %v", got)
-			}
-		})
+	for file, want := range map[string][]string{
+		definition: {"spec.binaries[]", "spec.markdowns[]"}, tutorial: {"spec.markdowns[]"},
+	} {
+		props := extv1.JSONSchemaProps{}
+		raw := read[xpv1.CompositeResourceDefinition](t, file).Spec.Versions[0].Schema.OpenAPIV3Schema.Raw
+		must(t, json.Unmarshal(raw, &props))
+		if diff := cmp.Diff(want, unbounded("spec", props.Properties["spec"])); diff != "" {
+			t.Errorf("%s: fields without a limit: -want, +got:\n%s", file, diff)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package admission_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -73,7 +72,9 @@ func specOf(r *rand.Rand) map[string]any {
 		spec["viewerImage"] = pick(r, imagePieces)
 	}
 	if r.IntN(4) == 0 {
-		spec["markdownsFrom"] = []any{configMap(pick(r, imagePieces), pick(r, namePieces))}
+		spec["markdownsFrom"] = []any{
+			map[string]any{"configMap": map[string]any{"name": pick(r, imagePieces)}, "path": pick(r, namePieces)},
+		}
 	}
 	if r.IntN(2) == 0 {
 		spec["resources"] = map[string]any{"requests": listOf(r), "limits": listOf(r)}
@@ -102,7 +103,7 @@ func listOf(r *rand.Rand) map[string]any {
 // TestAdmittedIsAccepted checks with random specs that the function accepts what the
 // API server admits.
 func TestAdmittedIsAccepted(t *testing.T) {
-	a := mustServe(t, readXRD(t))
+	a := serveFile(t, definition)
 	r := rand.New(rand.NewPCG(1, 2))
 	admitted := 0
 	for range 6_000 {
@@ -124,38 +125,30 @@ func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 		return false
 	}
 	// Admission does not know whether mdBook can build the book.
-	texts, ok := spec["markdowns"].(map[string]string)
-	if !ok {
-		t.Fatalf("cannot find the texts in %v", spec)
-	}
 	settings, _ := spec["book"].(map[string]any)
 	redirects := map[string]string{}
 	moved, _ := settings["redirects"].(map[string]any)
 	for page, target := range moved {
 		redirects[page] = fmt.Sprint(target)
 	}
-	if errs, _ := book.Check(book.Files{Markdowns: texts, Redirects: redirects}); len(errs.First) > 0 {
+	files := book.Files{Markdowns: spec["markdowns"].(map[string]string), Redirects: redirects}
+	if errs, _ := book.Check(files); len(errs.First) > 0 {
 		return true
 	}
 	composite, err := structpb.NewStruct(xr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// An Input with the same image allows that image.
-	input, err := structpb.NewStruct(map[string]any{
-		"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input", "viewerImage": cmp.Or(spec["viewerImage"], any("")),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	image, _ := spec["viewerImage"].(string)
 	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(context.Background(), &fnv1.RunFunctionRequest{
-		Meta:     &fnv1.RequestMeta{Capabilities: []fnv1.Capability{fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}},
-		Input:    input,
+		Meta: &fnv1.RequestMeta{Capabilities: []fnv1.Capability{fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}},
+		Input: &structpb.Struct{Fields: map[string]*structpb.Value{
+			"apiVersion":  structpb.NewStringValue("markdownview.fn.crossplane.io/v1beta1"),
+			"kind":        structpb.NewStringValue("Input"),
+			"viewerImage": structpb.NewStringValue(image),
+		}},
 		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: composite}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, result := range rsp.GetResults() {
 		if result.GetSeverity() == fnv1.Severity_SEVERITY_FATAL {
 			t.Errorf("admitted, but rejected by the function: %v\n%s", spec, result.GetMessage())
@@ -165,30 +158,45 @@ func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 	return true
 }
 
-func TestAdmittedImages(t *testing.T) {
-	a := mustServe(t, readXRD(t))
-	r := rand.New(rand.NewPCG(1, 2))
-	admitted := 0
-	for range 8_000 {
-		if checkImage(t, a, pick(r, imagePieces)) {
-			admitted++
+// TestAdmittedTexts checks random texts, of which the API server admits the least or more.
+func TestAdmittedTexts(t *testing.T) {
+	a := serveFile(t, definition)
+	for name, tc := range map[string]struct {
+		check  func(*testing.T, *api, string) bool
+		pieces []string
+		least  int
+	}{
+		"Images":     {checkImage, imagePieces, 200},
+		"Quantities": {checkQuantity, quantityPieces, 200},
+		"FileNames":  {checkFileName, namePieces, 200},
+	} {
+		r, admitted := rand.New(rand.NewPCG(1, 2)), 0
+		for range 8_000 {
+			if tc.check(t, a, pick(r, tc.pieces)) {
+				admitted++
+			}
 		}
-	}
-	if admitted < 200 {
-		t.Errorf("%d of 8000 images are admitted: want at least 200", admitted)
+		if admitted < tc.least {
+			t.Errorf("%s: %d of 8000 texts are admitted: want at least %d", name, admitted, tc.least)
+		}
 	}
 }
 
-func FuzzAdmittedImages(f *testing.F) {
-	a := mustServe(f, readXRD(f))
-	for _, image := range []string{
-		"mdbook", "peaceiris/mdbook:v0.5.0", "docker.io/peaceiris/mdbook", "localhost:5000/a/b:c", "[::1]:5000/a",
-		"a@sha256:" + strings.Repeat("0", 64), "a@sha256:" + strings.Repeat("0", 63), "a:b@sha512:" + strings.Repeat("0", 128), strings.Repeat("0", 64),
-		"a_b.c/d", "A/b", strings.Repeat("a", 247), strings.Repeat("a", 248), "",
-	} {
-		f.Add(image)
+// fuzz checks texts that a fuzzer generates.
+func fuzz(f *testing.F, check func(*testing.T, *api, string) bool, seeds ...string) {
+	f.Helper()
+	a := serveFile(f, definition)
+	for _, seed := range seeds {
+		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, image string) { checkImage(t, a, image) })
+	f.Fuzz(func(t *testing.T, text string) { check(t, a, text) })
+}
+
+func FuzzAdmittedImages(f *testing.F) {
+	fuzz(f, checkImage,
+		"mdbook", "peaceiris/mdbook:v0.5.0", "docker.io/peaceiris/mdbook", "localhost:5000/a/b:c", "[::1]:5000/a",
+		"a@sha256:"+strings.Repeat("0", 64), "a@sha256:"+strings.Repeat("0", 63), "a:b@sha512:"+strings.Repeat("0", 128),
+		strings.Repeat("0", 64), "a_b.c/d", "A/b", strings.Repeat("a", 247), strings.Repeat("a", 248), "")
 }
 
 // checkImage returns whether an image is admitted. The parser of container runtimes
@@ -216,26 +224,9 @@ func narrower(image string, named reference.Named) bool {
 	return !registry || len(reference.TrimNamed(named).Name()) > 247 || len(image) > 512
 }
 
-func TestAdmittedQuantities(t *testing.T) {
-	a := mustServe(t, readXRD(t))
-	r := rand.New(rand.NewPCG(1, 2))
-	admitted := 0
-	for range 8_000 {
-		if checkQuantity(t, a, pick(r, quantityPieces)) {
-			admitted++
-		}
-	}
-	if admitted < 200 {
-		t.Errorf("%d of 8000 quantities are admitted: want at least 200", admitted)
-	}
-}
-
 func FuzzAdmittedQuantities(f *testing.F) {
-	a := mustServe(f, readXRD(f))
-	for _, q := range []string{"0", "1", "100m", "64Mi", "0.5", ".5", "5.", "1e3", "1E-99", "1E", "-1", "+1", "1e100", "1e1.5", "1ee", "..", ""} {
-		f.Add(q)
-	}
-	f.Fuzz(func(t *testing.T, q string) { checkQuantity(t, a, q) })
+	fuzz(f, checkQuantity,
+		"0", "1", "100m", "64Mi", "0.5", ".5", "5.", "1e3", "1E-99", "1E", "-1", "+1", "1e100", "1e1.5", "1ee", "..", "")
 }
 
 // checkQuantity returns whether a quantity is admitted. Every admitted quantity must be
@@ -243,7 +234,8 @@ func FuzzAdmittedQuantities(f *testing.F) {
 // except for those that docs/admission.md excludes.
 func checkQuantity(t *testing.T, a *api, s string) bool {
 	t.Helper()
-	_, rejected := a.create(t, view(requests(map[string]any{"memory": s})))
+	requests := map[string]any{"memory": s}
+	_, rejected := a.create(t, view(with(map[string]any{"resources": map[string]any{"requests": requests}})))
 	if rejected == nil {
 		if q, err := resource.ParseQuantity(s); err != nil || q.Sign() < 0 {
 			t.Errorf("%q is admitted, but is %s: %v", s, q.String(), err)
@@ -269,28 +261,14 @@ func longExponent(s string) bool {
 	return len(strings.TrimLeft(exponent, "+-")) > 2
 }
 
-func FuzzAdmittedFileNames(f *testing.F) {
-	a := mustServe(f, readXRD(f))
-	for _, name := range namePieces {
-		f.Add(name)
-	}
-	f.Fuzz(func(t *testing.T, name string) { checkFileName(t, a, name) })
-}
+func FuzzAdmittedFileNames(f *testing.F) { fuzz(f, checkFileName, namePieces...) }
 
-func TestAdmittedFileNames(t *testing.T) {
-	a := mustServe(t, readXRD(t))
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 6_000 {
-		checkFileName(t, a, pick(r, namePieces))
-	}
-}
-
-// checkFileName fails the test if the API server admits a file name that a book cannot
-// have, or rejects one that it can have.
-func checkFileName(t *testing.T, a *api, name string) {
+// checkFileName returns whether a file name is admitted. It fails the test if the API server
+// admits a file name that a book cannot have, or rejects one that it can have.
+func checkFileName(t *testing.T, a *api, name string) (admitted bool) {
 	t.Helper()
 	if !utf8.ValidString(name) {
-		return // JSON does not support such a name.
+		return false // JSON does not support such a name.
 	}
 	for of, all := range map[string]book.Files{
 		"markdowns": {Markdowns: files(map[string]string{name: "", "SUMMARY.md": files(nil)["SUMMARY.md"]})},
@@ -305,5 +283,8 @@ func checkFileName(t *testing.T, a *api, name string) {
 		if errs, _ := book.Check(all); (rejected == nil) != (len(errs.First) == 0) && !strings.HasPrefix(name, "page.html") {
 			t.Errorf("%s %q: %v, but %v", of, name, rejected, errs)
 		}
+		admitted = rejected == nil
 	}
+
+	return admitted
 }

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	xpv1 "github.com/crossplane/crossplane/apis/v2/apiextensions/v1"
 	gocmp "github.com/google/go-cmp/cmp"
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -27,18 +27,9 @@ var update = flag.Bool("update", false, "write docs/reference.md")
 // Input.
 func TestReference(t *testing.T) {
 	var xr extv1.JSONSchemaProps
-	if err := json.Unmarshal(readXRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Raw, &xr); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(inputCRD)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd extv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(b, &crd); err != nil {
-		t.Fatal(err)
-	}
-	in := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+	xrd := read[xpv1.CompositeResourceDefinition](t, definition)
+	must(t, json.Unmarshal(xrd.Spec.Versions[0].Schema.OpenAPIV3Schema.Raw, &xr))
+	in := read[extv1.CustomResourceDefinition](t, inputCRD).Spec.Versions[0].Schema.OpenAPIV3Schema
 	for _, name := range []string{"apiVersion", "kind", "metadata"} {
 		delete(in.Properties, name)
 	}
@@ -51,15 +42,9 @@ func TestReference(t *testing.T) {
 		"[example/platform](../example/platform/composition.yaml) sets most fields, and [serving](serving.md) describes those\n" +
 		"about serving and publishing books.\n" + fields("", *in)
 	if *update {
-		if err := os.WriteFile(referencePage, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(referencePage, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(referencePage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(want, string(got)); diff != "" {
+	if diff := gocmp.Diff(want, readPage(t, referencePage)); diff != "" {
 		t.Errorf("docs/reference.md is out of date: run \"make generate\": -want, +got:\n%s", diff)
 	}
 }

@@ -52,9 +52,7 @@ func (m mdbook) same(t *testing.T, files book.Files) {
 func TestCases(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../book/testdata/cases.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var cases []struct {
 		Name     string            `json:"name"`
 		Summary  *string           `json:"summary"`
@@ -65,9 +63,7 @@ func TestCases(t *testing.T) {
 
 		Redirects map[string]string `json:"redirects"`
 	}
-	if err := yaml.UnmarshalStrict(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.UnmarshalStrict(raw, &cases))
 	for version, m := range mdbooks(t) {
 		for _, c := range cases {
 			t.Run(version+"/"+c.Name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,16 +14,10 @@ import (
 )
 
 // number returns the value of an environment variable, or a default.
-func number(t *testing.T, name string, otherwise int) int {
+func number(t *testing.T, name, otherwise string) int {
 	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("cannot read %s: %v", name, err)
-	}
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), otherwise))
+	must(t, err)
 
 	return n
 }
@@ -30,9 +25,9 @@ func number(t *testing.T, name string, otherwise int) int {
 // generated runs a test with BOOKS random sources, whose seeds begin at SEED.
 func generated(t *testing.T, test func(t *testing.T, m mdbook, r *rand.Rand)) {
 	t.Helper()
-	seed := number(t, "SEED", 1)
+	seed := number(t, "SEED", "1")
 	for version, m := range mdbooks(t) {
-		for i := range number(t, "BOOKS", 200) {
+		for i := range number(t, "BOOKS", "200") {
 			t.Run(fmt.Sprintf("%s/%d", version, seed+i), func(t *testing.T) {
 				t.Parallel()
 				test(t, m, rand.New(rand.NewPCG(uint64(seed+i), 0)))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -54,12 +55,7 @@ func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err erro
 // build returns the directory of the built book, or why mdBook cannot build the book.
 func (m mdbook) build(t *testing.T, files book.Files, env ...string) (output string, err error) {
 	t.Helper()
-	return m.buildIn(t, m.write(t, files), env...)
-}
-
-// buildIn builds the book in a folder.
-func (m mdbook) buildIn(t *testing.T, dir string, env ...string) (output string, err error) {
-	t.Helper()
+	dir := m.write(t, files)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	cmd := m.command(ctx, dir, env, "mdbook", "build")
@@ -93,40 +89,51 @@ func (m mdbook) command(ctx context.Context, dir string, env []string, args ...s
 // write writes a book to a folder below the root directory, and returns the folder.
 func (m mdbook) write(t *testing.T, files book.Files) string {
 	t.Helper()
-	must := func(err error) {
-		if err != nil {
-			t.Helper()
-			t.Fatal(err)
-		}
-	}
-	must(os.MkdirAll(filepath.Join(string(m), "tmp"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(string(m), "tmp"), 0o755))
 	dir, err := os.MkdirTemp(filepath.Join(string(m), "tmp"), "book") //nolint:usetesting // It must be below the root.
-	must(err)
-	src := filepath.Join(dir, "src")
+	must(t, err)
 	t.Cleanup(func() {
 		_ = exec.Command("chmod", "-R", "u+w", dir).Run()
 		_ = os.RemoveAll(dir)
 	})
-	must(os.MkdirAll(src, 0o755))
-	all := maps.Clone(files.Markdowns)
+	src, all := filepath.Join(dir, "src"), maps.Clone(files.Markdowns)
 	for _, name := range files.Binaries {
 		all[name] = "\xff\xfe binary"
 	}
+	must(t, os.MkdirAll(src, 0o755))
 	for name, content := range all {
-		must(os.MkdirAll(filepath.Join(src, filepath.Dir(name)), 0o755))
-		must(os.WriteFile(filepath.Join(src, name), []byte(content), 0o444))
+		must(t, os.MkdirAll(filepath.Join(src, filepath.Dir(name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(src, name), []byte(content), 0o444))
 	}
-	must(os.MkdirAll(filepath.Join(dir, "book"), 0o755))
-	must(filepath.WalkDir(src, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			err = os.Chmod(path, 0o555)
+	must(t, os.MkdirAll(filepath.Join(dir, "book"), 0o755))
+	must(t, exec.Command("chmod", "-R", "a-w", src).Run())
+	must(t, os.Chmod(dir, 0o555))
+
+	return dir
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readAll returns the content of the files in a folder, by name.
+func readAll(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		all[name] = string(content)
 
 		return err
 	}))
-	must(os.Chmod(dir, 0o555))
 
-	return dir
+	return all
 }
 
 var (
@@ -142,22 +149,16 @@ func chapterPages(output string, files book.Files) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(output, "index.html")); err != nil {
 		return nil, errors.New("the book has no first page")
 	}
-	scripts, err := filepath.Glob(filepath.Join(output, "toc*.js"))
-	if err != nil || len(scripts) == 0 {
-		return nil, errors.New("the book has no table of contents")
-	}
+	scripts, _ := filepath.Glob(filepath.Join(output, "toc*.js"))
 	list := ""
 	for _, script := range scripts {
-		raw, err := os.ReadFile(script)
-		if err != nil {
-			continue // A folder of the book.
-		}
+		raw, _ := os.ReadFile(script) // It can be a folder of the book.
 		if m := contents.FindSubmatch(raw); m != nil {
 			list = string(m[1])
 		}
 	}
 	if list == "" {
-		return nil, errors.New("the table of contents is not JavaScript")
+		return nil, errors.New("the book has no table of contents in JavaScript")
 	}
 	marks := map[string]string{}
 	for name := range files.Markdowns {
@@ -190,7 +191,7 @@ func chapterPages(output string, files book.Files) ([]string, error) {
 
 var (
 	external = regexp.MustCompile(`^(//|[a-zA-Z][a-zA-Z0-9+.-]*:)`)
-	percent  = regexp.MustCompile(`^%[0-9a-fA-F]{2}`)
+	percent  = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
 )
 
 // follow returns the path that a browser requests for a link on the first page.
@@ -203,18 +204,10 @@ func follow(link string) (string, error) {
 		link = link[:i]
 	}
 	// A browser does not decode invalid escapes.
-	var decoded strings.Builder
-	for link != "" {
-		text := link[:1]
-		if escaped := percent.FindString(link); escaped != "" {
-			text = escaped
-		}
-		link = link[len(text):]
-		if unescaped, err := url.PathUnescape(text); err == nil {
-			text = unescaped
-		}
-		decoded.WriteString(text)
-	}
+	decoded := percent.ReplaceAllStringFunc(link, func(escaped string) string {
+		text, _ := url.PathUnescape(escaped)
+		return text
+	})
 
-	return path.Clean(decoded.String()), nil
+	return path.Clean(decoded), nil
 }

@@ -1,14 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
-	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -19,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -32,7 +28,7 @@ import (
 // nginxCommand returns a command that runs the web server of a pod with Debian's nginx:
 // as another user, who can write only to /tmp. site is the folder of the built book.
 // NGINX is the root directory of nginx, which test/debian.sh creates.
-func nginxCommand(ctx context.Context, t *testing.T, d *appsv1.Deployment, site string, args ...string) *exec.Cmd {
+func nginxCommand(t *testing.T, d *appsv1.Deployment, site string, args ...string) *exec.Cmd {
 	t.Helper()
 	root, err := filepath.Abs(os.Getenv("NGINX"))
 	if err != nil || os.Getenv("NGINX") == "" {
@@ -49,11 +45,9 @@ printf %s "$NGINX_CONF" >"$0$CONFIG/nginx.conf"
 mkdir -p "$0$DOCUMENT"; mount --bind "$OUTPUT" "$0$DOCUMENT"
 exec unshare --map-user=65532 --map-group=65532 --root="$0" "$@"`
 	for _, dir := range []string{"dev", "proc"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
-	cmd := exec.CommandContext(ctx, "/bin/sh", slices.Concat([]string{"-ec", script, root}, server.Command, server.Args, args)...)
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", slices.Concat([]string{"-ec", script, root}, server.Command, server.Args, args)...)
 	cmd.Env = []string{
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "CONFIG=" + config, "DOCUMENT=" + document, "OUTPUT=" + site,
 		"NGINX_CONF=" + d.Spec.Template.Annotations["markdownview.fn.crossplane.io/nginx.conf"],
@@ -63,36 +57,10 @@ exec unshare --map-user=65532 --map-group=65532 --root="$0" "$@"`
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
 	}
-
-	return cmd
-}
-
-// startNginx runs the web server of a pod until the test ends, and waits until it serves.
-func startNginx(t *testing.T, d *appsv1.Deployment, site string) (address string) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	log := &output{}
-	cmd := nginxCommand(ctx, t, d, site)
-	cmd.Stdout, cmd.Stderr = log, log
 	// After SIGKILL, nginx could not stop its worker processes.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		_ = cmd.Wait()
-	})
-	address = fmt.Sprintf("http://127.0.0.1:%d", d.Spec.Template.Spec.Containers[0].Ports[0].ContainerPort)
-	probe := d.Spec.Template.Spec.Containers[0].ReadinessProbe.HTTPGet.Path
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if status, _, _ := get(t, address+probe, nil); status == http.StatusOK {
-			return address
-		}
-	}
-	t.Fatalf("nginx does not serve %s within a minute:\n%s", probe, log)
 
-	return ""
+	return cmd
 }
 
 // get returns the status, the header and the body of a response, without following
@@ -100,9 +68,7 @@ func startNginx(t *testing.T, d *appsv1.Deployment, site string) (address string
 func get(t *testing.T, url string, header map[string]string) (int, http.Header, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, value := range header {
 		req.Header.Set(name, value)
 	}
@@ -113,7 +79,7 @@ func get(t *testing.T, url string, header map[string]string) (int, http.Header, 
 	defer rsp.Body.Close() //nolint:errcheck // Only read.
 	body, err := io.ReadAll(rsp.Body)
 	if err != nil {
-		t.Fatal(err)
+		return 0, nil, err.Error()
 	}
 
 	return rsp.StatusCode, rsp.Header, string(body)
@@ -122,26 +88,14 @@ func get(t *testing.T, url string, header map[string]string) (int, http.Header, 
 // withServer returns an Input with a web server, and an Ingress with a path unless it is
 // empty.
 func withServer(path string, port int) map[string]any {
-	in := listen("")
-	delete(in, "listenAddress")
-	in["server"] = map[string]any{"port": float64(port)}
+	in := map[string]any{
+		"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input", "server": map[string]any{"port": float64(port)},
+	}
 	if path != "" {
 		in["ingress"] = map[string]any{"host": "books.example.com", "path": path}
 	}
 
 	return in
-}
-
-// builtFor returns the folder of a book that mdBook has built in the init container of a
-// pod.
-func (m mdbook) builtFor(t *testing.T, d *appsv1.Deployment, files map[string]string, binaries ...string) string {
-	t.Helper()
-	site, err := m.build(t, book.Files{Markdowns: files, Binaries: binaries}, environment(d.Spec.Template.Spec.InitContainers[0])...)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return site
 }
 
 // TestNginxConfiguration checks that nginx accepts every configuration that the function
@@ -151,38 +105,16 @@ func TestNginxConfiguration(t *testing.T) {
 	if !ownNetwork(t) {
 		return
 	}
-	unprivilegedPorts(t)
-	accepts := func(what string, req map[string]any, spec map[string]any, name string, ipv6 bool) {
-		t.Helper()
-		r := request(t, name, spec, req)
-		if ipv6 {
-			r.Observed.Resources = map[string]*fnv1.Resource{"service": {Resource: object(t, map[string]any{
-				"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"namespace": "default"},
-				"spec": map[string]any{"clusterIP": "fd00::1", "ipFamilies": []any{"IPv6"}},
-			})}}
-		}
-		d := composed[appsv1.Deployment](t, respond(t, r), "deployment")
-		config, ok := d.Spec.Template.Annotations["markdownview.fn.crossplane.io/nginx.conf"]
-		if !ok {
-			return // The server has a configuration of its own.
-		}
-		if got := strings.Contains(config, "listen [::]:"); got != ipv6 {
-			t.Errorf("%s: nginx listens on IPv6: want %t, got %t", what, ipv6, got)
-		}
-		if out, err := nginxCommand(t.Context(), t, d, t.TempDir(), "-t").CombinedOutput(); err != nil {
-			t.Errorf("%s: nginx rejects the configuration: %v\n%s\n%s", what, err, out, config)
-		} else if strings.Contains(string(out), "[warn]") {
-			t.Errorf("%s: nginx warns:\n%s", what, out)
-		}
-	}
+	// Any user can listen on any port, as container runtimes allow by default.
+	must(t, os.WriteFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", []byte("0"), 0o600))
+	reqs := map[string]*fnv1.RunFunctionRequest{}
 	for _, port := range []int{1, 80, 8080, 65535} {
-		for _, path := range []string{"", "/{namespace}/{name}/", "/a.b_c~d-e/0/{name}/" + "{namespace}/", "/" + strings.Repeat("x", 191) + "/{name}/"} {
+		for _, path := range []string{
+			"", "/{namespace}/{name}/", "/a.b_c~d-e/0/{name}/" + "{namespace}/", "/{namespace}/" + strings.Repeat("x", 179) + "/{name}/",
+		} {
 			for _, name := range []string{"a", "0.b-c", strings.Repeat("a", 253)} {
-				in := withServer(path, port)
-				if ingress, ok := in["ingress"].(map[string]any); ok && !strings.Contains(path, "{namespace}") {
-					ingress["host"] = "{namespace}.example.com"
-				}
-				accepts(fmt.Sprintf("port %d, path %q, name %q", port, path, name), in, onePage(), name, port == 8080)
+				what := fmt.Sprintf("port %d, path %q, name %q", port, path, name)
+				reqs[what] = request(t, name, onePage(), withServer(path, port))
 			}
 		}
 	}
@@ -191,16 +123,29 @@ func TestNginxConfiguration(t *testing.T) {
 		v, in := s.View(), s.Input()
 		sample.Fit(v, in)
 		if in["server"] != nil && v["spec"].(map[string]any)["markdownsFrom"] == nil {
-			accepts(fmt.Sprint("sample ", seed), in, v["spec"].(map[string]any), "sample", false)
+			reqs[fmt.Sprint("sample ", seed)] = request(t, "sample", v["spec"].(map[string]any), in)
 		}
 	}
-}
-
-// unprivilegedPorts lets any user listen on any port, as container runtimes do by default.
-func unprivilegedPorts(t *testing.T) {
-	t.Helper()
-	if err := os.WriteFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", []byte("0"), 0o600); err != nil {
-		t.Fatal(err)
+	for what, req := range reqs {
+		ipv6 := strings.HasPrefix(what, "port 8080")
+		if ipv6 {
+			req.Observed.Resources = map[string]*fnv1.Resource{"service": {Resource: object(t, map[string]any{
+				"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"namespace": "default"},
+				"spec": map[string]any{"clusterIP": "fd00::1", "ipFamilies": []any{"IPv6"}},
+			})}}
+		}
+		d := composed[appsv1.Deployment](t, respond(t, req), "deployment")
+		config, ok := d.Spec.Template.Annotations["markdownview.fn.crossplane.io/nginx.conf"]
+		if !ok {
+			continue // The server has a configuration of its own.
+		}
+		if got := strings.Contains(config, "listen [::]:"); got != ipv6 {
+			t.Errorf("%s: nginx listens on IPv6: want %t, got %t", what, ipv6, got)
+		}
+		out, err := nginxCommand(t, d, t.TempDir(), "-t").CombinedOutput()
+		if err != nil || strings.Contains(string(out), "[warn]") {
+			t.Errorf("%s: nginx rejects the configuration, or warns: %v\n%s\n%s", what, err, out, config)
+		}
 	}
 }
 
@@ -209,23 +154,34 @@ func unprivilegedPorts(t *testing.T) {
 func TestNginx(t *testing.T) {
 	t.Parallel()
 	for version, m := range mdbooks(t) {
-		for name, at := range map[string]string{"Root": "/", "Path": "/default/sample/"} {
+		for name, path := range map[string]string{"Root": "", "Path": "/{namespace}/{name}/"} {
 			t.Run(version+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				if !ownNetwork(t) {
 					return
 				}
-				pattern := ""
+				at := strings.NewReplacer("{namespace}", "default", "{name}", "sample").Replace(cmp.Or(path, "/"))
+				rsp := respond(t, request(t, "sample", onePage(), withServer(path, 8080)))
+				d := composed[appsv1.Deployment](t, rsp, "deployment")
 				if at != "/" {
-					pattern = "/{namespace}/{name}/"
+					rule := composed[networkingv1.Ingress](t, rsp, "ingress").Spec.Rules[0].HTTP.Paths[0]
+					if rule.Path+"/" != at {
+						t.Errorf("path of the Ingress: want %s without the slash at its end, got %s", at, rule.Path)
+					}
 				}
-				d := composed[appsv1.Deployment](t, respond(t, request(t, "sample", onePage(), withServer(pattern, 8080))), "deployment")
 				files := largeBook()
 				files["guide/deep/page.md"] = "# Deep\n\n[First](../../chapter-001.md)\n"
 				files["SUMMARY.md"] += "- [Deep](guide/deep/page.md)\n"
 				files["tool.mjs"] = "export default 1\n"
-				site := m.builtFor(t, d, files, "plan-20240101.png")
-				host := startNginx(t, d, site)
+				all := book.Files{Markdowns: files, Binaries: []string{"plan-20240101.png"}}
+				site, err := m.build(t, all, environment(d.Spec.Template.Spec.InitContainers[0])...)
+				must(t, err)
+				server := d.Spec.Template.Spec.Containers[0]
+				host := fmt.Sprintf("http://127.0.0.1:%d", server.Ports[0].ContainerPort)
+				start(t, nginxCommand(t, d, site)).eventually(t, "nginx serves", func() bool {
+					status, _, _ := get(t, host+server.ReadinessProbe.HTTPGet.Path, nil)
+					return status == http.StatusOK
+				})
 
 				checkPages(t, host, at, site)
 				checkCaching(t, host, at, site)
@@ -286,21 +242,16 @@ var (
 func checkLinks(t *testing.T, host, at, page, site string) {
 	t.Helper()
 	from, err := url.Parse(host + page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, _, body := get(t, from.String(), nil)
 	if m := base.FindStringSubmatch(body); m != nil {
-		if from, err = from.Parse(m[1]); err != nil {
-			t.Fatal(err)
-		}
+		from, err = from.Parse(m[1])
+		must(t, err)
 	}
 	found := 0
 	for _, m := range links.FindAllStringSubmatch(body, -1) {
 		to, err := from.Parse(m[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		file, below := strings.CutPrefix(to.Path, at)
 		if _, err := os.Stat(filepath.Join(site, file)); err != nil && below {
 			continue
@@ -323,11 +274,7 @@ func checkCaching(t *testing.T, host, at, site string) {
 	// after it has computed its hash.
 	hashed := regexp.MustCompile(`-[0-9a-f]{8}\.(min\.)?(css|js|png|svg)$`)
 	immutable := 0
-	if err := filepath.WalkDir(site, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name, _ := filepath.Rel(site, file)
+	for name := range readAll(t, site) {
 		want := "no-cache"
 		if hashed.MatchString(name) && name != "plan-20240101.png" && !strings.HasPrefix(name, "searcher-") {
 			want = "public, max-age=31536000, immutable"
@@ -341,10 +288,6 @@ func checkCaching(t *testing.T, host, at, site string) {
 		if got := header.Get("Cache-Control"); status != http.StatusNotModified || got != want {
 			t.Errorf("%s: want status 304 and %q, got %d and %q", name, want, status, got)
 		}
-
-		return nil
-	}); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("%d immutable files", immutable)
 	if want := strings.Contains(site, "sid"); want != (immutable > 10) {
@@ -376,62 +319,6 @@ func checkUnknown(t *testing.T, host, at, site string) {
 		}
 		if status == http.StatusNotFound && !strings.Contains(body, `<base href="`+at+`">`) {
 			t.Errorf("%s: got another page:\n%s", path, body)
-		}
-	}
-}
-
-// TestOneHost checks 50 books on one host. A proxy forwards each request by the paths of
-// the composed Ingresses.
-func TestOneHost(t *testing.T) {
-	t.Parallel()
-	if !ownNetwork(t) {
-		return
-	}
-	const books = 50
-	m := mdbooks(t)["mdbook-sid"]
-	backends, sites := map[string]*httputil.ReverseProxy{}, map[string]string{}
-	for i := range books {
-		name := fmt.Sprintf("book-%d", i)
-		files := map[string]string{"SUMMARY.md": "- [A](a.md)\n- [B](guide/b.md)\n", "a.md": "# Start of " + name + ".\n", "guide/b.md": "# Guide of " + name + ".\n\n[A](../a.md)\n"}
-		rsp := respond(t, request(t, name, onePage(), withServer("/{namespace}/{name}/", 10000+i)))
-		if got, want := rsp.GetDesired().GetComposite().GetResource().AsMap()["status"].(map[string]any)["url"], "http://books.example.com/default/"+name+"/"; got != want {
-			t.Errorf("status.url: want %q, got %q", want, got)
-		}
-		d := composed[appsv1.Deployment](t, rsp, "deployment")
-		site := m.builtFor(t, d, files)
-		backend, err := url.Parse(startNginx(t, d, site))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rule := composed[networkingv1.Ingress](t, rsp, "ingress").Spec.Rules[0]
-		if rule.Host != "books.example.com" || *rule.HTTP.Paths[0].PathType != networkingv1.PathTypePrefix {
-			t.Errorf("want a prefix on one host, got %v", rule)
-		}
-		backends[rule.HTTP.Paths[0].Path], sites[name] = httputil.NewSingleHostReverseProxy(backend), site
-	}
-	if len(backends) != books {
-		t.Fatalf("want %d paths, got %d", books, len(backends))
-	}
-	// A prefix matches whole parts of a path.
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for at := r.URL.Path; at != "/"; at = path.Dir(at) {
-			if backend := backends[at]; backend != nil {
-				backend.ServeHTTP(w, r)
-				return
-			}
-		}
-		http.Error(w, "no route", http.StatusBadGateway)
-	}))
-	defer proxy.Close()
-	for i := range books {
-		at, name := fmt.Sprintf("/default/book-%d/", i), fmt.Sprintf("book-%d.", i)
-		for page, want := range map[string]string{"": "200 Start of " + name, "guide/b.html": "200 Guide of " + name, "a/b/absent": "404 Document not found"} {
-			status, _, body := get(t, proxy.URL+at+page, nil)
-			code, text, _ := strings.Cut(want, " ")
-			if fmt.Sprint(status) != code || !strings.Contains(body, text) {
-				t.Errorf("%s: want %q, got status %d:\n%s", at+page, want, status, body[:min(len(body), 1000)])
-			}
-			checkLinks(t, proxy.URL, at, at+page, sites[strings.TrimSuffix(name, ".")])
 		}
 	}
 }

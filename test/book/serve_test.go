@@ -1,19 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,10 +51,12 @@ func TestFamilies(t *testing.T) {
 			want:   []string{ipv4, ipv6},
 		},
 		"BothDisabled": {
-			reason:  ":: serves IPv4 if a sysctl of the node disables IPv6.",
-			input:   listen("::"),
-			prepare: disableIPv6,
-			want:    []string{ipv4},
+			reason: ":: serves IPv4 if a sysctl of the node disables IPv6.",
+			input:  listen("::"),
+			prepare: func(t *testing.T) {
+				must(t, os.WriteFile("/proc/sys/net/ipv6/conf/all/disable_ipv6", []byte("1"), 0o600))
+			},
+			want: []string{ipv4},
 		},
 		"BothWithoutIPv6": {
 			reason:  "mdBook exits with :: if the kernel has no IPv6, so it is not the default.",
@@ -79,18 +76,22 @@ func TestFamilies(t *testing.T) {
 					tc.prepare(t)
 				}
 				s := m.serve(t, compose(t, onePage(), tc.input), map[string]string{"SUMMARY.md": "- [A](a.md)\n", "a.md": "# A\n"})
-				var got []string
-				s.eventually(t, tc.log, func() bool {
-					got = nil
+				serve := func() (ips []string) {
 					for _, ip := range []string{ipv4, ipv6} {
-						if _, err := s.get(ip, "/"); err == nil {
-							got = append(got, ip)
+						if status, _, _ := get(t, s.url(ip), nil); status == http.StatusOK {
+							ips = append(ips, ip)
 						}
 					}
 
-					return got != nil
+					return ips
+				}
+				s.eventually(t, tc.reason, func() bool {
+					return serve() != nil || tc.log != "" && strings.Contains(s.output(), tc.log)
 				})
-				if diff := cmp.Diff(tc.want, got); diff != "" {
+				if tc.log != "" {
+					<-s.exited
+				}
+				if diff := cmp.Diff(tc.want, serve()); diff != "" {
 					t.Errorf("%s\naddresses that serve: -want, +got:\n%s", tc.reason, diff)
 				}
 			})
@@ -111,24 +112,33 @@ func TestLargeBook(t *testing.T) {
 			pod := compose(t, onePage(), nil)
 			files := largeBook()
 			s := m.serve(t, pod, files)
-			page := func(text string) {
-				t.Helper()
-				s.eventually(t, "", func() bool {
-					body, err := s.get("127.0.0.1", "/chapter-500.html")
-					return err == nil && strings.Contains(body, text)
-				})
+			const chapter = "chapter-500.md"
+			serves := func(text string) bool {
+				_, _, body := get(t, s.url("127.0.0.1")+book.Page(chapter), nil)
+				return strings.Contains(body, text)
 			}
-			page("Chapter 500")
-			if err := os.WriteFile(filepath.Join(s.dir, "src", "chapter-500.md"), []byte(files["chapter-500.md"]+"\nThe end.\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			page("The end.")
+			s.eventually(t, "the book is served", func() bool { return serves("Chapter 500") })
+			s.eventually(t, "a change is served", func() bool {
+				// mdBook does not see a change from before it began to watch the files.
+				must(t, os.WriteFile(filepath.Join(s.dir, "src", chapter), []byte(files[chapter]+"\nThe end.\n"), 0o600))
+				return serves("The end.")
+			})
 
-			if used, limit := s.peakMemory(t), pod.Containers[0].Resources.Limits.Memory().Value(); used > limit {
-				t.Errorf("memory: want at most %d, got %d", limit, used)
+			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Process.Pid))
+			must(t, err)
+			_, peak, _ := strings.Cut(string(status), "VmHWM:")
+			kib, output := int64(0), int64(0)
+			_, err = fmt.Sscan(peak, &kib)
+			must(t, err)
+			for _, text := range readAll(t, filepath.Join(s.dir, "book")) {
+				output += int64(len(text))
 			}
-			if used, limit := size(t, filepath.Join(s.dir, "book")), pod.Volumes[1].EmptyDir.SizeLimit.Value(); used > limit {
-				t.Errorf("output: want at most %d, got %d", limit, used)
+			t.Logf("%d MiB of memory, %d MiB of output", kib>>10, output>>20)
+			if limit := pod.Containers[0].Resources.Limits.Memory().Value(); kib<<10 > limit {
+				t.Errorf("memory: want at most %d, got %d", limit, kib<<10)
+			}
+			if limit := pod.Volumes[1].EmptyDir.SizeLimit.Value(); output > limit {
+				t.Errorf("output: want at most %d, got %d", limit, output)
 			}
 		})
 	}
@@ -150,12 +160,8 @@ func ownNetwork(t *testing.T) bool {
 	const isolated = "OWN_NETWORK"
 	if os.Getenv(isolated) != "" {
 		lo, err := netlink.LinkByName("lo")
-		if err == nil {
-			err = netlink.LinkSetUp(lo)
-		}
-		if err != nil {
-			t.Fatalf("cannot set up the network: %v", err)
-		}
+		must(t, err)
+		must(t, netlink.LinkSetUp(lo))
 
 		return true
 	}
@@ -173,14 +179,6 @@ func ownNetwork(t *testing.T) bool {
 	t.Logf("%s", out)
 
 	return false
-}
-
-// disableIPv6 removes the IPv6 addresses of the network.
-func disableIPv6(t *testing.T) {
-	t.Helper()
-	if err := os.WriteFile("/proc/sys/net/ipv6/conf/all/disable_ipv6", []byte("1"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // withoutIPv6 makes a system call fail for the processes that the test starts: the one
@@ -206,115 +204,75 @@ func withoutIPv6(t *testing.T) {
 	}
 }
 
+// A process is a running command. Its output is in a file.
+type process struct {
+	*exec.Cmd
+	log    string
+	exited chan struct{}
+}
+
+// start runs a command until the test ends.
+func start(t *testing.T, cmd *exec.Cmd) process {
+	t.Helper()
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	must(t, err)
+	defer log.Close() //nolint:errcheck // The process has a file of its own.
+	p := process{cmd, log.Name(), make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = log, log
+	must(t, cmd.Start())
+	go func() {
+		defer close(p.exited)
+		_ = cmd.Wait()
+	}()
+	t.Cleanup(func() { <-p.exited }) // The context of the test has ended.
+
+	return p
+}
+
+func (p process) output() string {
+	text, _ := os.ReadFile(p.log)
+	return string(text)
+}
+
+// eventually waits until ok returns true.
+func (p process) eventually(t *testing.T, reason string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		running := true
+		select {
+		case <-p.exited:
+			running = false
+		default:
+		}
+		if ok() {
+			return
+		}
+		if !running {
+			t.Fatalf("%s: the process exited:\n%s", reason, p.output())
+		}
+	}
+	t.Fatalf("%s: not within a minute:\n%s", reason, p.output())
+}
+
 // A server is a running container.
 type server struct {
-	container corev1.Container
-	dir       string
-	pid       int
-	log       *output
-	exited    chan struct{}
+	process
+	dir  string
+	port int32
 }
 
 // serve runs the container of a pod with the files of a book until the test ends.
 func (m mdbook) serve(t *testing.T, pod corev1.PodSpec, files map[string]string) server {
 	t.Helper()
-	c := pod.Containers[0]
-	s := server{container: c, dir: m.write(t, book.Files{Markdowns: files}), log: &output{}, exited: make(chan struct{})}
-	ctx, cancel := context.WithCancel(t.Context())
-	cmd := m.command(ctx, s.dir, environment(c), append(c.Command, c.Args...)...)
-	cmd.Stdout, cmd.Stderr = s.log, s.log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s.pid = cmd.Process.Pid
-	go func() {
-		defer close(s.exited)
-		_ = cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-s.exited
-	})
+	c, dir := pod.Containers[0], m.write(t, book.Files{Markdowns: files})
+	cmd := m.command(t.Context(), dir, environment(c), append(c.Command, c.Args...)...)
 
-	return s
+	return server{start(t, cmd), dir, c.Ports[0].ContainerPort}
 }
 
-// eventually waits until ok returns true. If log is not empty, it also returns when mdBook
-// exits with that text in its log.
-func (s server) eventually(t *testing.T, log string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if ok() {
-			return
-		}
-		select {
-		case <-s.exited:
-			if log == "" || !strings.Contains(s.log.String(), log) {
-				t.Fatalf("mdBook exited: want %q, got:\n%s", log, s.log)
-			}
-
-			return
-		default:
-		}
-	}
-	t.Fatalf("not within a minute:\n%s", s.log)
-}
-
-// get requests a path at an IP address of the pod, on the port of the container.
-func (s server) get(ip, path string) (string, error) {
-	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	rsp, err := client.Get("http://" + net.JoinHostPort(ip, fmt.Sprint(s.container.Ports[0].ContainerPort)) + path)
-	if err != nil {
-		return "", err
-	}
-	defer rsp.Body.Close() //nolint:errcheck // Only read.
-	if rsp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s: %s", path, rsp.Status)
-	}
-	body, err := io.ReadAll(rsp.Body)
-
-	return string(body), err
-}
-
-// peakMemory returns the peak of the resident memory of mdBook, in bytes.
-func (s server) peakMemory(t *testing.T) int64 {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
-	if m == nil {
-		t.Fatalf("cannot find the peak of memory in:\n%s", status)
-	}
-	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d MiB of memory", kib>>10)
-
-	return kib << 10
-}
-
-// size returns the total size of the files in a folder, in bytes.
-func size(t *testing.T, dir string) (sum int64) {
-	t.Helper()
-	if err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil && info.Mode().IsRegular() {
-			sum += info.Size()
-		}
-
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d MiB of output", sum>>20)
-
-	return sum
+// url returns the URL of the book at an IP address of the pod.
+func (s server) url(ip string) string {
+	return "http://" + net.JoinHostPort(ip, fmt.Sprint(s.port)) + "/"
 }
 
 // largeBook returns a book of 500 chapters and nearly 1 MiB, always the same.

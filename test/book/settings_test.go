@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"html"
 	"os"
@@ -24,73 +23,54 @@ import (
 // mdBook parses variables as JSON, and Kubernetes expands $(NAME).
 func TestSettings(t *testing.T) {
 	t.Parallel()
+	type object = map[string]any
+	type page struct {
+		settings object
+		name     string
+		want     []string
+	}
+	var pages []page
+	index := func(settings object, want ...string) { pages = append(pages, page{settings, "index.html", want}) }
+	index(object{"repositoryUrl": "https://example.com/a/$(HOME)?b=1&c#d"}, `href="https://example.com/a/$(HOME)?b=1&c#d"`)
+	index(object{"editUrlTemplate": "https://a.b/edit?file={path}&b=$(HOME)"}, `href="https://a.b/edit?file=src/a.md&b=$(HOME)"`)
+	index(object{"language": "ja", "textDirection": "rtl"}, `lang="ja"`, `dir="rtl"`)
+	index(object{"defaultTheme": "coal", "preferredDarkTheme": "ayu"}, `class="coal`, `"ayu"`)
+	for _, odd := range []string{
+		"My Book", "123", "-1.5e3", "true", "null", "{}", `{"a":1}`, "[1]", `"quoted"`, "$(HOME)", "$$(HOME) $ $$ ${HOME}", `back\slash \n`,
+		"一冊の本 📖", "a <b> & c", " spaces ", "''", "#", "key = \"value\"", strings.Repeat("一", 256),
+	} {
+		index(object{"title": odd, "description": odd, "authors": []any{odd, odd}}, "Chapter - "+odd, `content="`+odd+`"`)
+	}
+	for _, r := range []struct{ from, to, want string }{
+		{from: "/old.html", to: "/a.html#part", want: "./a.html#part"},
+		{from: "/guide/$(HOME)/古い x.html", to: "/a.html", want: "../../a.html"},
+		{from: "/guide/old.html", to: "../a.html?x#y", want: "../a.html?x#y"},
+		{from: "/guide/old.html", to: "../../../guide/", want: "../guide/"},
+		{from: "/guide/old.html", to: "/", want: "../"},
+		{from: "/old.html", to: "https://example.com:8443/$(HOME)/一?x#y", want: "https://example.com:8443/$(HOME)/一?x#y"},
+	} {
+		settings := object{"redirects": object{r.from: r.to}}
+		pages = append(pages, page{settings, r.from, []string{`content="0; URL=` + r.want + `"`}})
+	}
+	files := map[string]string{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}
 	for version, m := range mdbooks(t) {
-		for i, odd := range []string{
-			"My Book", "123", "-1.5e3", "true", "null", "{}", `{"a":1}`, "[1]", `"quoted"`, "$(HOME)", "$$(HOME) $ $$ ${HOME}", `back\slash \n`,
-			"一冊の本 📖", "a <b> & c", " spaces ", "''", "#", "key = \"value\"", strings.Repeat("一", 256),
-		} {
+		for i, p := range pages {
 			t.Run(fmt.Sprint(version, "/", i), func(t *testing.T) {
 				t.Parallel()
-				page := m.page(t, map[string]any{"title": odd, "description": odd, "authors": []any{odd, odd}})
-				for _, want := range []string{"Chapter - " + odd, `content="` + odd + `"`} {
-					if !strings.Contains(page, want) {
-						t.Errorf("title or description: want %q, got:\n%s", want, page[:min(len(page), 1500)])
+				pod := compose(t, object{"markdowns": onePage()["markdowns"], "book": p.settings}, nil)
+				output, err := m.build(t, book.Files{Markdowns: files}, environment(pod.Containers[0])...)
+				must(t, err)
+				b, err := os.ReadFile(filepath.Join(output, p.name))
+				must(t, err)
+				text := html.UnescapeString(string(b))
+				for _, want := range p.want {
+					if !strings.Contains(text, want) {
+						t.Errorf("%v: want %s, got:\n%s", p.settings, want, text[:min(len(text), 9000)])
 					}
 				}
 			})
 		}
-		t.Run(version+"/Links", func(t *testing.T) {
-			t.Parallel()
-			page := m.page(t, map[string]any{"repositoryUrl": "https://example.com/a/$(HOME)?b=1&c#d", "editUrlTemplate": "https://example.com/edit?file={path}&b=$(HOME)"})
-			for _, want := range []string{`href="https://example.com/a/$(HOME)?b=1&c#d"`, `href="https://example.com/edit?file=src/a.md&b=$(HOME)"`} {
-				if !strings.Contains(page, want) {
-					t.Errorf("want %s, got:\n%s", want, page[:min(len(page), 9000)])
-				}
-			}
-		})
-		for i, tc := range []struct{ from, to, want string }{
-			{from: "/old.html", to: "/a.html#part", want: "./a.html#part"},
-			{from: "/guide/$(HOME)/古い x.html", to: "/a.html", want: "../../a.html"},
-			{from: "/guide/old.html", to: "../a.html?x#y", want: "../a.html?x#y"},
-			{from: "/guide/old.html", to: "../../../guide/", want: "../guide/"},
-			{from: "/guide/old.html", to: "/", want: "../"},
-			{from: "/old.html", to: "https://example.com:8443/$(HOME)/一?x#y", want: "https://example.com:8443/$(HOME)/一?x#y"},
-		} {
-			t.Run(fmt.Sprint(version, "/Redirect", i), func(t *testing.T) {
-				t.Parallel()
-				page := m.page(t, map[string]any{"redirects": map[string]any{tc.from: tc.to}}, tc.from)
-				if want := `content="0; URL=` + tc.want + `"`; !strings.Contains(page, want) {
-					t.Errorf("want %s, got:\n%s", want, page)
-				}
-			})
-		}
-		t.Run(version+"/Others", func(t *testing.T) {
-			t.Parallel()
-			page := m.page(t, map[string]any{"language": "ja", "textDirection": "rtl", "defaultTheme": "coal", "preferredDarkTheme": "ayu"})
-			for _, want := range []string{`lang="ja"`, `dir="rtl"`, `class="coal`, `"ayu"`} {
-				if !strings.Contains(page, want) {
-					t.Errorf("want %s, got:\n%s", want, page[:min(len(page), 3000)])
-				}
-			}
-		})
 	}
-}
-
-// page returns a page of a book with settings, by default the first.
-func (m mdbook) page(t *testing.T, settings map[string]any, page ...string) string {
-	t.Helper()
-	files := map[string]any{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}
-	output, err := m.build(t, book.Files{Markdowns: map[string]string{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}},
-		environment(compose(t, map[string]any{"markdowns": files, "book": settings}, nil).Containers[0])...)
-	if err != nil {
-		t.Fatalf("cannot build the book: %v", err)
-	}
-	b, err := os.ReadFile(filepath.Join(output, cmp.Or(strings.Join(page, ""), "index.html")))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return html.UnescapeString(string(b))
 }
 
 // compose returns the pod that the function composes for a spec and an Input.
@@ -117,9 +97,7 @@ func request(t *testing.T, name string, spec, input map[string]any) *fnv1.RunFun
 func object(t *testing.T, m map[string]any) *structpb.Struct {
 	t.Helper()
 	s, err := structpb.NewStruct(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 
 	return s
 }
@@ -127,9 +105,7 @@ func object(t *testing.T, m map[string]any) *structpb.Struct {
 func respond(t *testing.T, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	t.Helper()
 	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 
 	return rsp
 }
@@ -141,9 +117,7 @@ func composed[T any](t *testing.T, rsp *fnv1.RunFunctionResponse, key string) *T
 	if resource == nil {
 		t.Fatalf("want a composed %s, got results %v", key, rsp.GetResults())
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.AsMap(), into); err != nil {
-		t.Fatal(err)
-	}
+	must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(resource.AsMap(), into))
 
 	return into
 }

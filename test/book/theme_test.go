@@ -1,10 +1,11 @@
 package main
 
 import (
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +22,6 @@ var unwritten = map[string]bool{"mdbook-trixie/book.js": true, "mdbook-sid/fonts
 // the folder where pods mount it: each changes the output.
 func TestTheme(t *testing.T) {
 	t.Parallel()
-	files := book.Files{Markdowns: map[string]string{"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n"}}
 	for version, m := range mdbooks(t) {
 		for _, name := range themeFiles(t) {
 			t.Run(version+"/"+strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
@@ -31,23 +31,16 @@ func TestTheme(t *testing.T) {
 					theme[name] = "our own {{ title }}"
 				}
 				pod := compose(t, onePage(), map[string]any{"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input", "theme": theme})
-				mount := pod.Containers[0].VolumeMounts[2]
-				dir := m.write(t, files)
-				file := filepath.Join(dir, strings.TrimPrefix(mount.MountPath, pod.Containers[0].WorkingDir), pod.Volumes[2].DownwardAPI.Items[0].Path)
-				if err := os.Chmod(dir, 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(theme[name].(string)), 0o444); err != nil {
-					t.Fatal(err)
-				}
-				output, err := m.buildIn(t, dir, `MDBOOK_OUTPUT__HTML__REDIRECT={"/old.html":"a.html"}`)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := contains(t, output, "our own"); got == unwritten[version+"/"+name] {
+				folder, err := filepath.Rel(pod.Containers[0].WorkingDir, pod.Containers[0].VolumeMounts[2].MountPath)
+				must(t, err)
+				files := book.Files{Markdowns: map[string]string{
+					"SUMMARY.md": "- [Chapter](a.md)\n", "a.md": "# Chapter\n",
+					filepath.Join("..", folder, pod.Volumes[2].DownwardAPI.Items[0].Path): theme[name].(string),
+				}}
+				output, err := m.build(t, files, `MDBOOK_OUTPUT__HTML__REDIRECT={"/old.html":"a.html"}`)
+				must(t, err)
+				all := strings.Join(slices.Collect(maps.Values(readAll(t, output))), "")
+				if got := strings.Contains(all, "our own"); got == unwritten[version+"/"+name] {
 					t.Errorf("output with our own %s: %t", name, got)
 				}
 			})
@@ -55,39 +48,16 @@ func TestTheme(t *testing.T) {
 	}
 }
 
-// contains returns whether a file in a folder contains a text.
-func contains(t *testing.T, dir, text string) (found bool) {
-	t.Helper()
-	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		found = found || strings.Contains(string(raw), text)
-
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-
-	return found
-}
-
 // themeFiles returns the names that the CRD of the Input allows in a theme.
-func themeFiles(t *testing.T) []string {
+func themeFiles(t *testing.T) (names []string) {
 	t.Helper()
 	raw, err := os.ReadFile("../../package/function/input/markdownview.fn.crossplane.io_inputs.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rule := regexp.MustCompile(`name in \[([^\]]*)\]`).FindSubmatch(regexp.MustCompile(`\s+`).ReplaceAll(raw, []byte(" ")))
-	var names []string
+	must(t, err)
+	rule := regexp.MustCompile(`name\s+in\s+(\[[^\]]*\])`).FindSubmatch(raw)
 	if rule == nil {
 		t.Fatal("cannot find the names of the files of a theme")
 	}
-	if err := yaml.Unmarshal([]byte("["+strings.ReplaceAll(string(rule[1]), "''", "'")+"]"), &names); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal([]byte(strings.ReplaceAll(string(rule[1]), "''", "'")), &names))
 
 	return names
 }

@@ -6,7 +6,6 @@ package oldest_test
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"testing"
 
@@ -23,8 +22,12 @@ func TestXRDs(t *testing.T) {
 		"Tutorial": "../../example/tutorial/definition.yaml",
 	} {
 		t.Run(name, func(t *testing.T) {
-			crd := internal(t, readCRD(t, file))
-			if errs := validation.ValidateCustomResourceDefinition(context.Background(), crd); len(errs) > 0 {
+			crd, internal := readCRD(t, file), &apiextensions.CustomResourceDefinition{}
+			extv1.SetObjectDefaults_CustomResourceDefinition(crd)
+			if err := extv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd, internal, nil); err != nil {
+				t.Fatal(err)
+			}
+			if errs := validation.ValidateCustomResourceDefinition(context.Background(), internal); len(errs) > 0 {
 				t.Errorf("%s: %v", file, errs.ToAggregate())
 			}
 		})
@@ -40,47 +43,25 @@ func readCRD(t *testing.T, file string) *extv1.CustomResourceDefinition {
 		t.Fatal(err)
 	}
 	xrd := struct {
-		Metadata metav1.ObjectMeta
+		metav1.TypeMeta
+		Metadata metav1.ObjectMeta `json:"metadata"`
 		Spec     struct {
-			Group    string
-			Names    extv1.CustomResourceDefinitionNames
-			Scope    extv1.ResourceScope
-			Versions []struct {
-				Name   string
-				Schema struct{ OpenAPIV3Schema json.RawMessage }
-			}
-		}
+			extv1.CustomResourceDefinitionSpec
+			DefaultCompositionRef any `json:"defaultCompositionRef"`
+			Versions              []struct {
+				extv1.CustomResourceDefinitionVersion
+				Referenceable bool `json:"referenceable"`
+			} `json:"versions"`
+		} `json:"spec"`
 	}{}
-	if err := yaml.Unmarshal(b, &xrd); err != nil {
+	if err := yaml.UnmarshalStrict(b, &xrd); err != nil {
 		t.Fatal(err)
 	}
-	version := xrd.Spec.Versions[0]
-	schema := &extv1.JSONSchemaProps{}
-	if err := yaml.UnmarshalStrict(version.Schema.OpenAPIV3Schema, schema); err != nil {
-		t.Fatal(err)
-	}
+	crd := &extv1.CustomResourceDefinition{ObjectMeta: xrd.Metadata, Spec: xrd.Spec.CustomResourceDefinitionSpec}
+	version := xrd.Spec.Versions[0].CustomResourceDefinitionVersion
+	version.Storage = true
+	crd.Spec.Versions = []extv1.CustomResourceDefinitionVersion{version}
+	crd.Status.StoredVersions = []string{version.Name}
 
-	return &extv1.CustomResourceDefinition{
-		ObjectMeta: xrd.Metadata,
-		Spec: extv1.CustomResourceDefinitionSpec{
-			Group: xrd.Spec.Group, Names: xrd.Spec.Names, Scope: xrd.Spec.Scope,
-			Versions: []extv1.CustomResourceDefinitionVersion{{
-				Name: version.Name, Served: true, Storage: true,
-				Schema: &extv1.CustomResourceValidation{OpenAPIV3Schema: schema},
-			}},
-		},
-		Status: extv1.CustomResourceDefinitionStatus{StoredVersions: []string{version.Name}},
-	}
-}
-
-// internal returns a CRD in the form that the API server validates.
-func internal(t *testing.T, crd *extv1.CustomResourceDefinition) *apiextensions.CustomResourceDefinition {
-	t.Helper()
-	extv1.SetObjectDefaults_CustomResourceDefinition(crd)
-	out := &apiextensions.CustomResourceDefinition{}
-	if err := extv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd, out, nil); err != nil {
-		t.Fatal(err)
-	}
-
-	return out
+	return crd
 }

@@ -2,15 +2,8 @@ package sample
 
 // Input returns an Input that is valid for every view after Fit.
 func (s *Source) Input() map[string]any {
-	in := map[string]any{
-		"apiVersion": "markdownview.fn.crossplane.io/v1beta1",
-		"kind":       "Input",
-	}
-	set := func(name string, value any) {
-		if s.Maybe(3) {
-			in[name] = value
-		}
-	}
+	in := map[string]any{"apiVersion": "markdownview.fn.crossplane.io/v1beta1", "kind": "Input"}
+	set := s.setter(in)
 	set("viewerImage", s.Image())
 	set("resources", s.Resources())
 	set("imagePullPolicy", Pick(s, "Always", "IfNotPresent", "Never"))
@@ -114,11 +107,7 @@ func (s *Source) publish(in map[string]any) {
 
 func (s *Source) server() map[string]any {
 	server := map[string]any{}
-	set := func(name string, value any) {
-		if s.Maybe(3) {
-			server[name] = value
-		}
-	}
+	set := s.setter(server)
 	set("image", Pick(s, s.Image(), "registry.example.com/nginxinc/nginx-unprivileged:1.29"))
 	set("port", Pick[any](s, float64(1), float64(80), float64(8080), float64(65535)))
 	set("documentRoot", Pick(s, "/srv", "/tmp/site", "/a b/c", "/usr/share/nginx/html"))

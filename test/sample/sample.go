@@ -49,6 +49,15 @@ func (s *Source) Maybe(n int) bool {
 	return s.Below(n) == n-1
 }
 
+// setter returns a function that sets a field of an object with a probability of 1/3.
+func (s *Source) setter(object map[string]any) func(name string, value any) {
+	return func(name string, value any) {
+		if s.Maybe(3) {
+			object[name] = value
+		}
+	}
+}
+
 func (s *Source) next() int {
 	if len(s.data) == 0 {
 		return 0

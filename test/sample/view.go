@@ -11,21 +11,15 @@ func (s *Source) View() map[string]any {
 	return map[string]any{
 		"apiVersion": "markdownview.fn.crossplane.io/v1alpha1",
 		"kind":       "MarkdownView",
-		"metadata": map[string]any{
-			"name":      s.Name(),
-			"namespace": s.Namespace(),
-		},
-		"spec": s.Spec(),
+		"metadata":   map[string]any{"name": s.Name(), "namespace": s.Namespace()},
+		"spec":       s.Spec(),
 	}
 }
 
 // Name returns a valid name of an XR: a DNS subdomain. The length of many names is at or
 // near a limit of the names and labels that contain them.
 func (s *Source) Name() string {
-	const (
-		inner = "abcxyz0189-."
-		edge  = "abcxyz0189"
-	)
+	const inner, edge = "abcxyz0189-.", "abcxyz0189"
 	n := Pick(s, 8, 1, 2, 3, 20, 44, 45, 51, 52, 53, 55, 56, 57, 62, 63, 64, 65, 200, 252, 253)
 	if n == 1 {
 		return s.word(edge, 1)
@@ -178,11 +172,7 @@ func (s *Source) book() map[string]any {
 
 func (s *Source) settings() map[string]any {
 	settings := map[string]any{}
-	set := func(name string, value any) {
-		if s.Maybe(3) {
-			settings[name] = value
-		}
-	}
+	set := s.setter(settings)
 	text := func() string {
 		return Pick(s, "My Book", "", "123", "true", "null", `"`, "{}", "$(HOME) $$ $", "${A}", "<b>&amp;</b>", "一冊の本 👩‍👩‍👧‍👦", strings.Repeat("一", 256), `\n \`)
 	}
@@ -218,13 +208,12 @@ func (s *Source) large(beside map[string]any) string {
 
 // FileName returns a valid name for a file that is added to some books.
 func (s *Source) FileName() string {
-	const chars = "abcXYZ019-_."
 	name := Pick(s,
 		"page.md", "a", ".hidden", "guide/README.md", "a b.md", "第一章/はじめに.md", "deep/"+strings.Repeat("d/", 29)+"x.md",
 		strings.Repeat("s", 252)+".md", "folder.md/x", "img.d/logo.svg", "$(X)/'\"&<>#?%20.txt", "e\u0301/\u202e.md", "-", "_", "UPPER.MD", "two.dots.md", "no-extension", "ca.crt", "0", "true", "null",
 		strings.Repeat("l", 253), "")
 	if name == "" {
-		name = "f" + s.word(chars, s.Below(40))
+		name = "f" + s.word("abcXYZ019-_.", s.Below(40))
 	}
 
 	return name
@@ -235,28 +224,12 @@ func (s *Source) Text() string {
 	b := strings.Builder{}
 	for range s.Below(5) {
 		b.WriteString(Pick(s,
-			"# Title\n\nText.\n",
-			"",
-			"\n",
-			"\n\n  leading blanks",
-			"trailing blanks  \t \n\n\n",
-			"CR LF\r\nand CR\r",
-			"\ttab\t",
-			"\u0085next line",
-			"\u2028line\u2029paragraph",
-			"\ufeffbyte order mark",
-			"\u202eright to left\u202c",
-			"👩‍👩‍👧‍👦 🏳️‍🌈",
-			"一ページ目のコンテンツです。",
-			"\x00\x01\x1f\x7f",
-			"\ufffd\uffff\U0010ffff",
-			"e\u0301 is not \u00e9",
+			"# Title\n\nText.\n", "", "\n", "\n\n  leading blanks", "trailing blanks  \t \n\n\n", "CR LF\r\nand CR\r", "\ttab\t",
+			"\u0085next line", "\u2028line\u2029paragraph", "\ufeffbyte order mark", "\u202eright to left\u202c",
+			"👩‍👩‍👧‍👦 🏳️‍🌈", "一ページ目のコンテンツです。", "\x00\x01\x1f\x7f", "\ufffd\uffff\U0010ffff", "e\u0301 is not \u00e9",
 			"null", "true", "0", "0x10", "1e3", "~", "{}", "[]", "---\n", "...\n", "%TAG", "&a *a", "!!str", "key: value\n", "- item\n", "| \n> \n",
 			"{{ .Values }} ${VAR} $(VAR) `code` \\n \\u0041 \\",
-			"\"double\" 'single'",
-			"<script>&amp;</script>",
-			strings.Repeat("long line ", 200),
-		))
+			"\"double\" 'single'", "<script>&amp;</script>", strings.Repeat("long line ", 200)))
 	}
 	if s.Maybe(4) {
 		b.WriteString(strings.ToValidUTF8(string(s.take(s.Below(64))), "\ufffd"))
@@ -268,11 +241,7 @@ func (s *Source) Text() string {
 // Image returns a valid image reference.
 func (s *Source) Image() string {
 	return Pick(s,
-		"docker.io/peaceiris/mdbook:v0.5.0",
-		"peaceiris/mdbook:latest",
-		"mdbook",
-		"mdbook:0.5",
-		"localhost/mdbook",
+		"docker.io/peaceiris/mdbook:v0.5.0", "peaceiris/mdbook:latest", "mdbook", "mdbook:0.5", "localhost/mdbook",
 		"localhost:5000/mdbook",
 		"registry.example.com/team/sub/mdbook:v1.2.3-rc.1_x",
 		"registry.example.com:443/mdbook@sha256:"+strings.Repeat("0a", 32),

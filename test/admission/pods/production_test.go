@@ -10,15 +10,15 @@ import (
 	"strings"
 	"testing"
 
+	pkgmetav1 "github.com/crossplane/crossplane/apis/v2/pkg/meta/v1"
 	"github.com/crossplane/crossplane/apis/v2/pkg/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/pod-security-admission/api"
-	"k8s.io/pod-security-admission/policy"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 )
 
@@ -27,21 +27,15 @@ import (
 func read[T any](t *testing.T, file, kind, name string) *T {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("../../../example/production", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for document := range strings.SplitSeq(string(content), "\n---\n") {
 		meta := &metav1.PartialObjectMetadata{}
-		if err := yaml.Unmarshal([]byte(document), meta); err != nil {
-			t.Fatal(err)
-		}
+		must(t, yaml.Unmarshal([]byte(document), meta))
 		if meta.Kind != kind || meta.Name != name {
 			continue
 		}
 		object := new(T)
-		if err := yaml.UnmarshalStrict([]byte(document), object); err != nil {
-			t.Fatal(err)
-		}
+		must(t, yaml.UnmarshalStrict([]byte(document), object))
 
 		return object
 	}
@@ -56,85 +50,55 @@ func ours(t *testing.T) *appsv1.DeploymentSpec {
 	return read[v1beta1.DeploymentRuntimeConfig](t, "runtime.yaml", "DeploymentRuntimeConfig", "function-markdownview").Spec.DeploymentTemplate.Spec
 }
 
-// violations returns how a pod violates the restricted Pod Security Standard, according
-// to the evaluator of Kubernetes.
-func violations(t *testing.T, pod *corev1.PodTemplateSpec) []string {
-	t.Helper()
-	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := []string{}
-	for _, r := range evaluator.EvaluatePod(api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec) {
-		if !r.Allowed {
-			got = append(got, r.ForbiddenReason+": "+r.ForbiddenDetail)
-		}
-	}
-
-	return got
-}
-
-// TestOpenShift checks that the pods set no users and groups. The SCC restricted-v2 of
-// OpenShift has a range of users and groups for each namespace: it sets them in pods that
-// set none, and rejects pods that set others:
+// TestFunctionPods checks the fields of the pods for which the defaults of Kubernetes and Crossplane
+// are not good enough. The pods set no users and groups: the SCC restricted-v2 of OpenShift has a
+// range of users and groups for each namespace. It sets them in pods that set none, and rejects
+// pods that set others:
 // https://docs.redhat.com/en/documentation/openshift_container_platform/4.20/html/authentication_and_authorization/managing-pod-security-policies
-func TestOpenShift(t *testing.T) {
-	type identity struct {
-		RunAsUser, RunAsGroup, FSGroup *int64
-		SELinux                        *corev1.SELinuxOptions
-		Groups                         []int64
-	}
+func TestFunctionPods(t *testing.T) {
 	pod := ours(t).Template.Spec
-	want := identity{}
-	got := identity{pod.SecurityContext.RunAsUser, pod.SecurityContext.RunAsGroup, pod.SecurityContext.FSGroup, pod.SecurityContext.SELinuxOptions, pod.SecurityContext.SupplementalGroups}
+	if len(pod.Containers) != 1 {
+		t.Fatalf("containers: want 1, got %d", len(pod.Containers))
+	}
+	probe := func(path string) corev1.ProbeHandler {
+		return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString("metrics")}}
+	}
+	want := []any{
+		&corev1.PodSecurityContext{
+			RunAsNonRoot:   ptr.To(true),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		&corev1.SecurityContext{
+			RunAsNonRoot: ptr.To(true), ReadOnlyRootFilesystem: ptr.To(true), AllowPrivilegeEscalation: ptr.To(false),
+			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+		probe("/readyz"), probe("/livez"),
+	}
+	c := pod.Containers[0]
+	got := []any{pod.SecurityContext, c.SecurityContext, c.ReadinessProbe.ProbeHandler, c.LivenessProbe.ProbeHandler}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("pod: -want, +got:\n%s", diff)
-	}
-	for _, c := range pod.Containers {
-		got := identity{RunAsUser: c.SecurityContext.RunAsUser, RunAsGroup: c.SecurityContext.RunAsGroup, SELinux: c.SecurityContext.SELinuxOptions}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("container %q: -want, +got:\n%s", c.Name, diff)
-		}
-	}
-}
-
-// TestContainer checks the fields of the container for which the defaults of Kubernetes
-// and Crossplane are not good enough.
-func TestContainer(t *testing.T) {
-	containers := ours(t).Template.Spec.Containers
-	if len(containers) != 1 {
-		t.Fatalf("containers: want 1, got %d", len(containers))
-	}
-	c := containers[0]
-	if c.SecurityContext.ReadOnlyRootFilesystem == nil || !*c.SecurityContext.ReadOnlyRootFilesystem {
-		t.Error("the root file system is writable")
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 	if c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Limits.Memory().IsZero() {
 		t.Errorf("requests or limits are missing: %v", c.Resources)
-	}
-	for path, probe := range map[string]*corev1.Probe{"/readyz": c.ReadinessProbe, "/livez": c.LivenessProbe} {
-		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != path || probe.HTTPGet.Port.String() != "metrics" {
-			t.Errorf("want a probe of %s on the metrics port", path)
-		}
 	}
 }
 
 // TestSelectors checks that every selector selects the pods of the Deployment.
 func TestSelectors(t *testing.T) {
 	d := ours(t)
-	budget := read[policyv1.PodDisruptionBudget](t, "runtime.yaml", "PodDisruptionBudget", "function-markdownview")
-	selectors := map[string]*metav1.LabelSelector{"PodDisruptionBudget": budget.Spec.Selector}
-	for _, s := range d.Template.Spec.TopologySpreadConstraints {
-		selectors[s.TopologyKey] = s.LabelSelector
+	labels := map[string]string{"app.kubernetes.io/name": "function-markdownview"}
+	selector := &metav1.LabelSelector{MatchLabels: labels}
+	want := map[string]any{
+		"pods": labels, "budget": selector, "kubernetes.io/hostname": selector, "topology.kubernetes.io/zone": selector,
 	}
-	for _, key := range []string{"PodDisruptionBudget", "kubernetes.io/hostname", "topology.kubernetes.io/zone"} {
-		s, err := metav1.LabelSelectorAsSelector(selectors[key])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Empty() || !s.Matches(labels.Set(d.Template.Labels)) {
-			t.Errorf("%s: %q does not select the pods of the function", key, s)
-		}
+	budget := read[policyv1.PodDisruptionBudget](t, "runtime.yaml", "PodDisruptionBudget", "function-markdownview")
+	got := map[string]any{"pods": d.Template.Labels, "budget": budget.Spec.Selector}
+	for _, s := range d.Template.Spec.TopologySpreadConstraints {
+		got[s.TopologyKey] = s.LabelSelector
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("labels and selectors: -want, +got:\n%s", diff)
 	}
 	if d.Replicas == nil || *d.Replicas < 2 {
 		t.Error("want two replicas or more, so that the PodDisruptionBudget can keep one")
@@ -144,45 +108,33 @@ func TestSelectors(t *testing.T) {
 // TestImageConfigs checks that ImageConfigs for our packages also match their copies in
 // the mirror.
 func TestImageConfigs(t *testing.T) {
-	function := repository(t, "../../../package/configuration/crossplane.yaml")
-	configuration := strings.Replace(function, "/function-", "/configuration-", 1)
-	mirrored := map[string]string{}
-	for _, name := range []string{"mirror-function", "mirror-configuration"} {
-		mirror := read[v1beta1.ImageConfig](t, "mirror.yaml", "ImageConfig", name)
-		mirrored[mirror.Spec.MatchImages[0].Prefix] = mirror.Spec.RewriteImage.Prefix
+	// The package of the function on which our configuration depends.
+	const file = "../../package/configuration/crossplane.yaml"
+	function := *read[pkgmetav1.Configuration](t, file, "Configuration", "configuration-markdownview").Spec.DependsOn[0].Package
+	images := map[string][]v1beta1.ImageMatch{}
+	for _, name := range []string{"function", "configuration"} {
+		mirror := read[v1beta1.ImageConfig](t, "mirror.yaml", "ImageConfig", "mirror-"+name).Spec
+		original := v1beta1.ImageMatch{Prefix: strings.Replace(function, "/function-", "/"+name+"-", 1)}
+		if diff := cmp.Diff(original, mirror.MatchImages[0]); diff != "" {
+			t.Errorf("mirrored images: -want, +got:\n%s", diff)
+		}
+		images[name] = []v1beta1.ImageMatch{original, {Prefix: mirror.RewriteImage.Prefix}}
 	}
 
 	runtime := read[v1beta1.ImageConfig](t, "runtime.yaml", "ImageConfig", "function-markdownview-runtime")
-	if diff := cmp.Diff([]v1beta1.ImageMatch{{Prefix: function}, {Prefix: mirrored[function]}}, runtime.Spec.MatchImages); diff != "" {
+	if diff := cmp.Diff(images["function"], runtime.Spec.MatchImages); diff != "" {
 		t.Errorf("images of the runtime: -want, +got:\n%s", diff)
 	}
-	config := read[v1beta1.DeploymentRuntimeConfig](t, "runtime.yaml", "DeploymentRuntimeConfig", "function-markdownview")
-	if diff := cmp.Diff(config.Name, runtime.Spec.Runtime.ConfigReference.Name); diff != "" {
+	if diff := cmp.Diff("function-markdownview", runtime.Spec.Runtime.ConfigReference.Name); diff != "" {
 		t.Errorf("runtime config: -want, +got:\n%s", diff)
 	}
 
 	signature := read[v1beta1.ImageConfig](t, "signature.yaml", "ImageConfig", "function-markdownview-signature")
-	want := []v1beta1.ImageMatch{{Prefix: function}, {Prefix: configuration}, {Prefix: mirrored[function]}, {Prefix: mirrored[configuration]}}
+	f, c := images["function"], images["configuration"]
+	want := []v1beta1.ImageMatch{f[0], c[0], f[1], c[1]}
 	if diff := cmp.Diff(want, signature.Spec.MatchImages); diff != "" {
 		t.Errorf("signed images: -want, +got:\n%s", diff)
 	}
-}
-
-// repository returns the repository of the function on which our configuration depends.
-func repository(t *testing.T, file string) string {
-	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := struct {
-		Spec struct{ DependsOn []struct{ Package string } }
-	}{}
-	if err := yaml.Unmarshal(content, &c); err != nil {
-		t.Fatal(err)
-	}
-
-	return c.Spec.DependsOn[0].Package
 }
 
 // TestSigner checks that only the release workflow is a valid signer, and only for a
@@ -193,15 +145,14 @@ func TestSigner(t *testing.T) {
 	if _, err := os.Stat("../../../.github/workflows/release.yaml"); err != nil {
 		t.Error(err)
 	}
-	cases := map[string]bool{
-		"https://github.com/crossplane-contrib/function-markdownview/.github/workflows/release.yaml@refs/tags/v0.1.0":      true,
-		"https://github.com/crossplane-contrib/function-markdownview/.github/workflows/release.yaml@refs/heads/main":       false,
-		"https://github.com/crossplane-contrib/function-markdownview/.github/workflows/ci.yaml@refs/tags/v0.1.0":           false,
-		"https://github.com/someone/function-markdownview/.github/workflows/release.yaml@refs/tags/v0.1.0":                 false,
-		"https://github.com/crossplane-contrib/function-markdownview/.github/workflows/release.yaml@refs/tags/v0.1.0-evil": false,
-	}
-	for subject, want := range cases {
-		if got := regexp.MustCompile(identity.SubjectRegExp).MatchString(subject); got != want {
+	for subject, want := range map[string]bool{
+		"crossplane-contrib/function-markdownview/.github/workflows/release.yaml@refs/tags/v0.1.0":      true,
+		"crossplane-contrib/function-markdownview/.github/workflows/release.yaml@refs/heads/main":       false,
+		"crossplane-contrib/function-markdownview/.github/workflows/ci.yaml@refs/tags/v0.1.0":           false,
+		"someone/function-markdownview/.github/workflows/release.yaml@refs/tags/v0.1.0":                 false,
+		"crossplane-contrib/function-markdownview/.github/workflows/release.yaml@refs/tags/v0.1.0-evil": false,
+	} {
+		if got := regexp.MustCompile(identity.SubjectRegExp).MatchString("https://github.com/" + subject); got != want {
 			t.Errorf("signed by %s: want %v, got %v", subject, want, got)
 		}
 	}

@@ -17,36 +17,46 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/fn"
 )
 
-// TestRendered checks the pods of the rendered examples.
+// restricted checks that the pods of a Deployment meet the restricted Pod Security Standard,
+// according to the evaluator of Kubernetes.
+func restricted(t *testing.T, d *appsv1.Deployment) {
+	t.Helper()
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	must(t, err)
+	level, template := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}, d.Spec.Template
+	for _, r := range evaluator.EvaluatePod(level, &template.ObjectMeta, &template.Spec) {
+		if !r.Allowed {
+			t.Errorf("%s: %s", r.ForbiddenReason, r.ForbiddenDetail)
+		}
+	}
+}
+
+// TestRendered checks the pods of the rendered examples. One of them has the Composition for
+// production, in which a web server serves the book.
 func TestRendered(t *testing.T) {
 	files, err := filepath.Glob("../../../example/rendered/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(files) < 4 {
 		t.Fatalf("want the files of \"make render\", got %v", files)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			content, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			deployments := 0
 			for document := range bytes.SplitSeq(content, []byte("\n---\n")) {
 				d := &appsv1.Deployment{}
-				if err := yaml.Unmarshal(document, d); err != nil || d.Kind != "Deployment" {
-					continue
-				}
-				deployments++
-				if diff := cmp.Diff([]string{}, violations(t, &d.Spec.Template)); diff != "" {
-					t.Errorf("violations: -want, +got:\n%s", diff)
+				if err := yaml.Unmarshal(document, d); err == nil && d.Kind == "Deployment" {
+					deployments++
+					restricted(t, d)
 				}
 			}
 			if deployments != 1 {
@@ -60,56 +70,34 @@ func TestRendered(t *testing.T) {
 // with a custom resource, and composes a MarkdownView with the stored Composition. The
 // second apply could remove nulls.
 func TestOpenShiftPods(t *testing.T) {
-	content, err := os.ReadFile("../../../example/production/openshift.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := yaml.YAMLToJSON(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest, xr := readJSON(t, "../../../example/production/openshift.yaml"), readJSON(t, "../../../example/xr.yaml")
 	stored := []byte(`{}`)
-	for last := []byte(`{}`); ; last = manifest {
+	for _, last := range [][]byte{stored, manifest} {
 		patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(last, manifest, stored)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if stored, err = jsonpatch.MergePatch(stored, patch); err != nil {
-			t.Fatal(err)
-		}
-		if bytes.Equal(last, manifest) {
-			break
-		}
+		must(t, err)
+		stored, err = jsonpatch.MergePatch(stored, patch)
+		must(t, err)
 	}
-	composition := &xpv1.Composition{}
-	if err := json.Unmarshal(stored, composition); err != nil {
-		t.Fatal(err)
-	}
+	composition, input, composite, d := &xpv1.Composition{}, &structpb.Struct{}, &structpb.Struct{}, &appsv1.Deployment{}
+	must(t, json.Unmarshal(stored, composition))
+	must(t, input.UnmarshalJSON(composition.Spec.Pipeline[0].Input.Raw))
+	must(t, composite.UnmarshalJSON(xr))
+	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(t.Context(), &fnv1.RunFunctionRequest{
+		Input: input, Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: composite}},
+	})
+	must(t, err)
+	content, err := rsp.GetDesired().GetResources()["deployment"].GetResource().MarshalJSON()
+	must(t, err)
+	must(t, json.Unmarshal(content, d))
 
 	want := &corev1.PodSecurityContext{
 		RunAsNonRoot:   ptr.To(true),
 		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 	}
-	template := compose(t, composition.Spec.Pipeline[0].Input.Raw).Spec.Template
-	if diff := cmp.Diff(want, template.Spec.SecurityContext); diff != "" {
+	if diff := cmp.Diff(want, d.Spec.Template.Spec.SecurityContext); diff != "" {
 		t.Errorf("security context: -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{}, violations(t, &template)); diff != "" {
-		t.Errorf("violations: -want, +got:\n%s", diff)
-	}
-}
-
-// TestProductionPods checks the pods of the Composition for production, in which a web
-// server serves the book.
-func TestProductionPods(t *testing.T) {
-	composition := read[xpv1.Composition](t, "composition.yaml", "Composition", "markdownview-production")
-	template := compose(t, composition.Spec.Pipeline[0].Input.Raw).Spec.Template
-	if len(template.Spec.InitContainers) != 1 || len(template.Spec.Containers) != 1 {
-		t.Fatalf("want mdBook and a web server, got %v and %v", template.Spec.InitContainers, template.Spec.Containers)
-	}
-	if diff := cmp.Diff([]string{}, violations(t, &template)); diff != "" {
-		t.Errorf("violations: -want, +got:\n%s", diff)
-	}
+	restricted(t, d)
 }
 
 // TestProductionRole checks that Crossplane has permission for everything that the
@@ -130,36 +118,19 @@ func TestProductionRole(t *testing.T) {
 	}
 }
 
-// compose returns the Deployment that the function composes for example/xr.yaml with an
-// Input.
-func compose(t *testing.T, input []byte) *appsv1.Deployment {
+func readJSON(t *testing.T, file string) []byte {
 	t.Helper()
-	req := &fnv1.RunFunctionRequest{Input: &structpb.Struct{}, Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: &structpb.Struct{}}}}
-	if err := req.GetInput().UnmarshalJSON(input); err != nil {
-		t.Fatal(err)
-	}
-	xr, err := os.ReadFile("../../../example/xr.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if xr, err = yaml.YAMLToJSON(xr); err != nil {
-		t.Fatal(err)
-	}
-	if err := req.GetObserved().GetComposite().GetResource().UnmarshalJSON(xr); err != nil {
-		t.Fatal(err)
-	}
-	rsp, err := fn.New(logging.NewNopLogger(), 0).RunFunction(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := rsp.GetDesired().GetResources()["deployment"].GetResource().MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &appsv1.Deployment{}
-	if err := json.Unmarshal(content, d); err != nil {
-		t.Fatal(err)
-	}
+	content, err := os.ReadFile(file)
+	must(t, err)
+	content, err = yaml.YAMLToJSON(content)
+	must(t, err)
 
-	return d
+	return content
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -64,13 +64,8 @@ func (c *cli) Run() error {
 		if err != nil {
 			return fmt.Errorf("cannot compose sample %d: %w", seed, err)
 		}
-		for _, r := range rsp.GetResults() {
-			if r.GetSeverity() == fnv1.Severity_SEVERITY_FATAL {
-				return fmt.Errorf("cannot compose sample %d: %s", seed, r.GetMessage())
-			}
-		}
 		if len(rsp.GetDesired().GetResources()) == 0 {
-			return fmt.Errorf("cannot compose sample %d: nothing is composed", seed)
+			return fmt.Errorf("cannot compose sample %d: %v", seed, rsp.GetResults())
 		}
 		for key, r := range rsp.GetDesired().GetResources() {
 			object := r.GetResource().AsMap()
