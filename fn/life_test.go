@@ -97,33 +97,6 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestLifeOfRoute creates MarkdownViews whose resources are applied in several orders. A
-// Gateway that finds the route before the Service is not an error.
-func TestLifeOfRoute(t *testing.T) {
-	t.Parallel()
-
-	before := 0
-	for order := range uint64(6) {
-		c := newCluster(t, viewOf(object{"markdowns": book("one"), "replicas": 1.0}),
-			object{"route": object{"host": "{name}.example.com", "parentRefs": []any{object{"name": "public"}}}})
-		c.Order = order
-		c.Reconcile()
-		if at(c.Objects["httproute"], "status", "parents") != nil {
-			before++
-		}
-		p := c.Settle()
-		if diff := cmp.Diff([]string{"Available"}, p.Events); diff != "" {
-			t.Errorf("order %d: events: -want, +got:\n%s", order, diff)
-		}
-		if diff := cmp.Diff([]string{"AsExpected: No errors found"}, p.Conditions("Degraded")); diff != "" {
-			t.Errorf("order %d: Degraded: -want, +got:\n%s", order, diff)
-		}
-	}
-	if before == 0 {
-		t.Error("no order creates the route before the Service")
-	}
-}
-
 // TestLives simulates MarkdownViews with random changes at random times.
 func TestLives(t *testing.T) {
 	t.Parallel()

@@ -20,10 +20,9 @@ func TestConditionOfAnotherBook(t *testing.T) {
 	incomplete := report.Condition{Type: report.TypeBookComplete, Status: "False", Reason: "Incomplete", Message: problem}
 	other := report.Condition{Type: report.TypeBookComplete, Status: "False", Reason: "Incomplete", Message: "The book has problems: others"}
 
-	cases := map[string]struct {
-		reason string
-		text   string
-		last   report.Condition
+	for name, tc := range map[string]struct {
+		reason, text string
+		last         report.Condition
 		// described is the condition of the book that the Deployment runs.
 		described report.Condition
 		want      report.Condition
@@ -38,8 +37,7 @@ func TestConditionOfAnotherBook(t *testing.T) {
 		// The annotation matches a condition that is wrong for this text, so the result
 		// shows that nothing is parsed.
 		"NotParsed": {reason: "A book that was composed before is not parsed", text: "[b](b.md)", last: other, described: other, want: other},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Spec.Markdowns["a.md"] = tc.text

@@ -20,7 +20,7 @@ import (
 // pods changes the revision. Package template has more cases.
 func TestTemplates(t *testing.T) {
 	const server = "server: {}, "
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, input, template string
 		// want has the containers, the number of replicas and the strategy.
 		want string
@@ -32,8 +32,7 @@ func TestTemplates(t *testing.T) {
 		"Second":   {reason: "Containers keep the order of the template: Pagefind reads the book that mdBook has built", input: server, template: `spec: {template: {spec: {initContainers: [{name: mdbook}, {name: pagefind, image: a}]}}}`, want: "mdbook pagefind server, 2, RollingUpdate 100% 0"},
 		"Recreate": {reason: "Another strategy removes the fields of the default strategy", template: `spec: {strategy: {type: Recreate}}`, want: "mdbook, 2, Recreate", same: true},
 		"Replicas": {reason: "A template can set replicas", template: `spec: {replicas: 0}`, want: "mdbook, 0, RollingUpdate 100% 0", same: true},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input = *viewtest.Decode[v1beta1.Input](t, "{"+tc.input+"}")
@@ -68,7 +67,7 @@ func TestTemplateErrors(t *testing.T) {
 		fixed = ": Forbidden: remove it: a template cannot change this field"
 		named = `{metadata: {name: other}}`
 	)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, input string
 		change        func(v *view.View)
 		want          []string
@@ -116,8 +115,7 @@ func TestTemplateErrors(t *testing.T) {
 			input:  `{ttl: -1s, templates: {configMap: {metadata: {annotations: {a: b}}}, deployment: {kind: Deployment, spec: {paused: false}}, service: {spec: {ports: [{port: 80, $patch: delete}]}}}}`,
 			want:   []string{`input.ttl: Invalid value: "-1s": must not be negative`},
 		},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input = *viewtest.Decode[v1beta1.Input](t, tc.input)

@@ -13,7 +13,7 @@ import (
 const digest = "@sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 
 func TestAllowed(t *testing.T) {
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason   string
 		patterns []string
 		image    string
@@ -49,8 +49,7 @@ func TestAllowed(t *testing.T) {
 		"Second":             {reason: "One matching pattern is enough", patterns: []string{"docker.io/a/b", "docker.io/c/d"}, image: "c/d", want: true},
 		"None":               {reason: "An empty list allows none", patterns: []string{}, image: "c/d", want: false},
 		"Nonsense":           {reason: "An invalid reference matches nothing", patterns: []string{"*/*/*"}, image: "A b", want: false},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Allowed(tc.image, tc.patterns); got != tc.want {
 				t.Errorf("\n%s\nallowed(%q, %q): want %t, got %t", tc.reason, tc.image, tc.patterns, tc.want, got)

@@ -14,7 +14,7 @@ import (
 
 func TestURL(t *testing.T) {
 	const service = "http://viewer-sample.default.svc"
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, ports, input, want string
 	}{
 		"Default": {"Port 80 is omitted from the URL", `[]`, `{}`, service},
@@ -22,8 +22,7 @@ func TestURL(t *testing.T) {
 		"Other":   {"The port named http serves the book", `[{name: metrics, port: 9090}]`, `{}`, service},
 		"First":   {"Without such a port, the first one serves it", `[{$patch: replace}, {name: web, port: 81}, {name: b, port: 82}]`, `{}`, service + ":81"},
 		"Public":  {"The book has a public address", `[]`, `{route: {host: "{name}.example.com"}}`, "https://sample.example.com"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input = *viewtest.Decode[v1beta1.Input](t, tc.input)
@@ -49,7 +48,7 @@ func TestStatus(t *testing.T) {
 		fewer   = `{status: {replicas: 1, updatedReplicas: 1, readyReplicas: 0, availableReplicas: 0}}`
 		partial = `{status: {status: Available, conditions: [{type: Available, reason: RollingOut}]}}`
 	)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, last, deployment, input string
 		want                            Status
 	}{
@@ -62,8 +61,7 @@ func TestStatus(t *testing.T) {
 		"Fewer":  {"Pods that are missing do not count", `{}`, fewer, `{}`, fields("NotReady", 1, 0, 7)},
 		"Input":  {"A field that the XRD does not declare is not written", last + `RollingOut}]}}`, `{}`, `{statusFields: [status]}`, Status{"status": "Available"}},
 		"None":   {"The Input can list no fields", `{}`, `{}`, `{statusFields: []}`, Status{}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Metadata.Generation = 7

@@ -110,12 +110,11 @@ func TestDecode(t *testing.T) {
 	}
 	all.Nested.Deep, all.Nested.Items = &everything{Small: 1}, []everything{{Text: "i"}, {}}
 
-	cases := map[string]struct {
-		reason  string
-		text    string
-		options Options
-		want    everything
-		errors  []string
+	for name, tc := range map[string]struct {
+		reason, text string
+		options      Options
+		want         everything
+		errors       []string
 	}{
 		"Everything": {
 			reason: "Every kind of value is read",
@@ -148,8 +147,7 @@ func TestDecode(t *testing.T) {
 		"OutOfRange": {reason: "A number that the type cannot hold is an error", text: `{small: 2147483648, large: 1e300}`, errors: []string{"root.large: Invalid value: is out of range", "root.small: Invalid value: is out of range"}},
 		"OwnForm":    {reason: "A type with a JSON form of its own sets the error message", text: `{ttl: soon}`, want: everything{TTL: &metav1.Duration{}}, errors: []string{`root.ttl: Invalid value: "soon": time: invalid duration "soon"`}},
 		"Check":      {reason: "A text is checked before it is decoded", text: `{ttl: 1000000000, requests: {cpu: 1000000000, memory: 100000000}}`, options: Options{Check: checkShort}, want: everything{TTL: &metav1.Duration{}, Requests: corev1.ResourceList{"cpu": {}, "memory": resource.MustParse("100000000")}}, errors: []string{`root.requests[cpu]: Invalid value: "1000000000": is long`, `root.ttl: Invalid value: "1000000000": json: cannot unmarshal number into Go value of type string`}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			got := everything{}
 			errs, err := Decode(encoded(t, structOf(t, tc.text)), &got, field.NewPath("root"), tc.options)
@@ -178,7 +176,7 @@ func TestDecodeStops(t *testing.T) {
 
 		return all.String()
 	}
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, object string
 		want           int
 	}{
@@ -188,8 +186,7 @@ func TestDecodeStops(t *testing.T) {
 		"MostErrors": {reason: "All errors are reported", object: entry("texts", sized(5, flags(maxErrors-1))), want: maxErrors - 1},
 		"TooMany":    {reason: "A map has too many entries", object: entry("texts", sized(5, flags(maxEntries+1))), want: 1},
 		"Most":       {reason: "A map has as many entries as it may have", object: entry("texts", sized(5, flags(maxEntries))), want: maxErrors},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			errs, err := Decode([]byte(tc.object), &everything{}, nil, Options{Strict: true})
 			if len(errs) != tc.want || err != nil {

@@ -37,7 +37,7 @@ func decoded(t testing.TB, b []byte) *structpb.Struct {
 
 // TestObject checks what FuzzEncode does not: values that are read as another one.
 func TestObject(t *testing.T) {
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason string
 		object any
 		want   string
@@ -59,8 +59,7 @@ func TestObject(t *testing.T) {
 			}{map[string]any{"a": nil, "b": []any{"c", 1.5, int64(2), true, map[string]any{"d": []any{}}}}},
 			want: `{tree: {a: null, b: [c, 1.5, 2, true, {d: []}]}}`,
 		},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			want := structOf(t, tc.want)
 			got := written(func(w *Writer) { w.Object(tc.object) })

@@ -24,7 +24,7 @@ func TestObservedDeployment(t *testing.T) {
 		Replicas                             int32
 		ConfigMap                            string
 	}
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, change string
 		want           state
 	}{
@@ -35,8 +35,7 @@ func TestObservedDeployment(t *testing.T) {
 		"None":     {"No pod serves", `{status: {availableReplicas: 0}}`, state{true, true, false, false, 2, key}},
 		"Negative": {"A webhook wrote a number that is none", `{spec: {replicas: -1}}`, state{true, false, true, true, 0, key}},
 		"OddKey":   {"Somebody changed the annotation", other, state{true, true, true, true, 2, "configmap"}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			o := viewtest.Decode[request.ObservedDeployment](t, complete, tc.change)
 			got := state{o.CaughtUp(), o.RolledOut(), o.Serves(), o.Serving(), o.Replicas(), o.ConfigMap()}

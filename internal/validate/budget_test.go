@@ -15,7 +15,7 @@ func TestValidateBudget(t *testing.T) {
 	amount := func(name, value string) string {
 		return "at.podDisruptionBudget." + name + `: Invalid value: "` + value + `": must be a number of pods such as 1, or a percentage from "0%" to "100%"`
 	}
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, budget string
 		want           []string
 	}{
@@ -28,8 +28,7 @@ func TestValidateBudget(t *testing.T) {
 		"Sign":    {reason: "A percentage has no sign", budget: `{minAvailable: "-1%"}`, want: []string{amount("minAvailable", "-1%")}},
 		"NoUnits": {reason: "A text without % is not a percentage", budget: `{minAvailable: "50"}`, want: []string{amount("minAvailable", "50")}},
 		"Both":    {reason: "Kubernetes rejects both fields together", budget: `{minAvailable: 1, maxUnavailable: 1}`, want: []string{"at.podDisruptionBudget.minAvailable: Forbidden: set maxUnavailable or minAvailable, not both"}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			errs := validateBudget(viewtest.Decode[v1beta1.PodDisruptionBudget](t, tc.budget), field.NewPath("at"))
 			if diff := cmp.Diff(tc.want, viewtest.Messages(report.ProblemsOf("", errs))); diff != "" {

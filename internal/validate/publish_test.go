@@ -34,10 +34,8 @@ func parents(n int) string {
 func TestValidatePublish(t *testing.T) {
 	const gateway = `parentRefs: [{name: public}]`
 	long := strings.Repeat("a", 64)
-	cases := map[string]struct {
-		reason      string
-		name, host  string
-		input, want string
+	for name, tc := range map[string]struct {
+		reason, name, host, input, want string
 	}{
 		"Pattern":       {reason: "The host has the name and the namespace", input: `{route: {` + gateway + `, host: "{name}.{namespace}.example.com"}}`},
 		"Chosen":        {reason: "The MarkdownView sets an allowed host", host: "a.example.com", input: `{allowedHosts: ["*.example.com"], route: {` + gateway + `}}`},
@@ -101,8 +99,7 @@ func TestValidatePublish(t *testing.T) {
 		"Secret":        {reason: "An unknown variable is not part of the name of a Secret", input: `{ingress: {host: a.b, tls: {secretName: "{title}"}}}`, want: "input.ingress.tls.secretName: Invalid value"},
 		"Annotations":   {reason: "Annotations are checked", input: `{ingress: {host: a.b, annotations: {"a b": c}}}`, want: "input.ingress.annotations: Invalid value"},
 		"OfRoute":       {reason: "Annotations of a route are checked", input: `{route: {` + gateway + `, host: a.b, annotations: {"a b": c}}}`, want: "input.route.annotations: Invalid value"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.name == "" {
 				tc.name = "sample"

@@ -10,11 +10,10 @@ import (
 )
 
 func TestValidateServer(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		server v1beta1.Server
-		listen string
-		want   string
+	for name, tc := range map[string]struct {
+		reason       string
+		server       v1beta1.Server
+		listen, want string
 	}{
 		"Listen":   {reason: "With a web server, mdBook does not listen", listen: "::", want: "input.listenAddress: Forbidden: remove it, and set the address in the configuration of the web server"},
 		"Image":    {reason: "An image must be a reference", server: v1beta1.Server{Image: "No Image"}, want: "input.server.image: Invalid value"},
@@ -32,8 +31,7 @@ func TestValidateServer(t *testing.T) {
 			reason: "A request above its limit", server: v1beta1.Server{Resources: &v1beta1.Resources{Requests: viewtest.List("cpu", "2"), Limits: viewtest.List("cpu", "1")}},
 			want: "input.server.resources.requests[cpu]: Invalid value",
 		},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input.Server, v.Input.ListenAddress = &tc.server, tc.listen

@@ -29,7 +29,7 @@ func TestSettings(t *testing.T) {
 	redirect := func(page, target string) view.Settings {
 		return view.Settings{Redirects: map[string]string{page: target}}
 	}
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason string
 		view.Settings
 		want []string
@@ -68,8 +68,7 @@ func TestSettings(t *testing.T) {
 		"NoTarget":   {reason: "The page would lead to its folder", Settings: redirect("/a.html", ""), want: []string{`book.redirects[/a.html]: Invalid value: "": ` + target}},
 		"Many":       {reason: "One redirect more", Settings: view.Settings{Redirects: redirects(301, "/")}, want: []string{"book.redirects: Too many: 301: must have at most 300 items"}},
 		"Large":      {reason: "A variable has at most 128 KiB", Settings: view.Settings{Redirects: redirects(80, strings.Repeat("x", 500))}, want: []string{"book.redirects: Forbidden: remove the oldest redirects: together they have more than 32 KiB (32768 bytes)"}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, viewtest.Messages(report.ProblemsOf("", validateSettings(tc.Settings, field.NewPath("book"))))); diff != "" {
 				t.Errorf("\n%s\nvalidate(): -want, +got:\n%s", tc.reason, diff)

@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/request"
+	"github.com/crossplane-contrib/function-markdownview/internal/view"
+	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
 // TestSources checks the rules for spec.markdownsFrom.
@@ -14,7 +18,7 @@ func TestSources(t *testing.T) {
 		image      = `{image: {reference: a.b/c}}`
 		repository = `{ociRepository: {name: a}}`
 	)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, spec, input string
 		// want has the beginning of each error.
 		want []string
@@ -22,6 +26,16 @@ func TestSources(t *testing.T) {
 		"Most":  {reason: "Eight sources are valid", spec: `markdowns: {}, markdownsFrom: [` + strings.Repeat(`{configMap: {name: a}},`, 8) + `]`},
 		"Many":  {reason: "More sources would make the request too large", spec: `markdownsFrom: [` + strings.Repeat(`{configMap: {name: a}},`, 9) + `]`, want: []string{"spec.markdownsFrom: Too many: 9: must have at most 8 items"}},
 		"Image": {reason: "An image that the Input allows", spec: `markdownsFrom: [` + image + `]`, input: `{allowedBookImages: ["*/c"]}`},
+		"NotAllowed": {
+			reason: "An image that the Input does not allow",
+			spec:   `markdownsFrom: [` + image + `]`, input: `{allowedBookImages: [a.b/d]}`,
+			want: []string{"spec.markdownsFrom[0].image.reference: Forbidden: name an image that matches a.b/d"},
+		},
+		"Beside": {
+			reason: "A file in the spec and an image",
+			spec:   `markdowns: {a.md: a}, markdownsFrom: [` + image + `]`, input: `{allowedBookImages: ["*/c"]}`,
+			want: []string{"spec.markdownsFrom: Forbidden: remove markdowns, binaries"},
+		},
 		"Kinds": {
 			reason: "Each entry has one source",
 			spec:   `markdownsFrom: [{}, {configMap: {name: a}, image: {reference: a.b/c}}, {image: {reference: a.b/c}, ociRepository: {name: a}}]`,
@@ -54,13 +68,19 @@ func TestSources(t *testing.T) {
 				"spec.summary: Forbidden: remove summary, and add SUMMARY.md to the image: the function cannot read an image",
 			},
 		},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			got := invalid(t, `{metadata: {name: a, namespace: b}, spec: {`+tc.spec+`}}`, tc.input)
 			if !slices.EqualFunc(got, tc.want, strings.HasPrefix) {
 				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, cmp.Diff(tc.want, got))
 			}
 		})
+	}
+	v := viewtest.View()
+	v.Spec.Spec = *viewtest.Decode[view.Spec](t, `{markdownsFrom: [{configMap: {name: a}}]}`)
+	want := []string{"spec.markdownsFrom: Forbidden: upgrade Crossplane to v2.2 or later: " +
+		"this version does not send resources to functions"}
+	if diff := cmp.Diff(want, viewtest.Messages(Request(request.Request{View: v}))); diff != "" {
+		t.Errorf("A Crossplane without capabilities: -want, +got:\n%s", diff)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 func TestValidateTheme(t *testing.T) {
 	full := strings.Repeat("x", 100<<10)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason string
 		theme  map[string]string
 		want   string
@@ -19,8 +19,7 @@ func TestValidateTheme(t *testing.T) {
 		"Unknown": {reason: "mdBook would ignore the file", theme: map[string]string{"css/custom.css": ""}, want: `input.theme: Unsupported value: "css/custom.css": supported values: "ayu-highlight.css", "book.js", `},
 		"Binary":  {reason: "A file of bytes that are not text", theme: map[string]string{"favicon.png": ""}, want: `input.theme: Unsupported value: "favicon.png": `},
 		"Control": {reason: "The API server would change the text", theme: map[string]string{"head.hbs": "\u0085"}, want: "input.theme[head.hbs]: Invalid value: remove the control character"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			errs := validateTheme(tc.theme, field.NewPath("input", "theme"))
 			if len(errs) > 1 || (len(errs) == 1) != (tc.want != "") || len(errs) == 1 && !strings.HasPrefix(errs[0].Error(), tc.want) {

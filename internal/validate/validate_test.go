@@ -40,9 +40,8 @@ func invalidSpec(t *testing.T, spec, input string) []string {
 
 // TestAll checks that all errors are reported at once, each with its path.
 func TestAll(t *testing.T) {
-	cases := map[string]struct {
-		reason    string
-		xr, input string
+	for name, tc := range map[string]struct {
+		reason, xr, input string
 		// want has the beginning of each error: some details come from apimachinery.
 		want []string
 	}{
@@ -125,8 +124,7 @@ func TestAll(t *testing.T) {
 			xr:     `{metadata: {name: a, namespace: b}, spec: {` + fine + `}}`,
 			input:  `{service: {type: NodePort}, imagePullPolicy: Never, ttl: 0s, statusFields: [url], namespace: c}`,
 		},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			if got := invalid(t, tc.xr, tc.input); !slices.EqualFunc(got, tc.want, strings.HasPrefix) {
 				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, cmp.Diff(tc.want, got))
@@ -138,7 +136,7 @@ func TestAll(t *testing.T) {
 // TestSpec checks errors of a spec, which can depend on the Input.
 func TestSpec(t *testing.T) {
 	const image = `viewerImage: "registry.example.com/books/mdbook:v2"`
-	cases := map[string]struct{ reason, spec, input, want string }{
+	for name, tc := range map[string]struct{ reason, spec, input, want string }{
 		"TooFew":       {reason: "At least 1 replica", spec: "replicas: 0", want: "spec.replicas: Invalid value: 0: must be from 1 to 5"},
 		"Least":        {reason: "1 replica is valid", spec: "replicas: 1"},
 		"Most":         {reason: "5 replicas are valid", spec: "replicas: 5"},
@@ -153,8 +151,7 @@ func TestSpec(t *testing.T) {
 		"InvalidInput": {reason: "If the image of the Input is invalid, only that is an error", spec: image, input: `{viewerImage: "A"}`, want: `input.viewerImage: Invalid value: "A": write an image reference such as docker.io/peaceiris/mdbook:v0.5.0`},
 		"NotCompared":  {reason: "The default image of the Input is not compared with the patterns", spec: "replicas: 1", input: `{viewerImage: a.b/c, allowedImages: [docker.io/a/*]}`},
 		"NullPatterns": {reason: "A list whose entries are all commented out must not allow every image", spec: "replicas: 1", input: `{allowedImages: null}`, want: "input.allowedImages: Invalid value: must be a list, not null: write [] for an empty list, or remove the field"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(invalidSpec(t, tc.spec, tc.input), "\n"); got != tc.want {
 				t.Errorf("\n%s\nerrors: want %q, got %q", tc.reason, tc.want, got)

@@ -10,7 +10,7 @@ import (
 // TestValues checks the rules for values of several fields.
 func TestValues(t *testing.T) {
 	long := strings.Repeat("x", 128<<10)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, spec, input string
 		want                []string
 	}{
@@ -32,8 +32,7 @@ func TestValues(t *testing.T) {
 		"Secrets":     {reason: "Server-side apply rejects duplicate names", input: `{imagePullSecrets: [{name: a}, {name: b}, {name: a}]}`, want: []string{`input.imagePullSecrets[2].name: Duplicate value: "a"`}},
 		"Control":     {reason: "The API server changes a control character", input: `{annotations: {note: "a\u0080b"}}`, want: []string{"input.annotations[note]: Invalid value: remove the control character, which the API server would reject or change"}},
 		"Annotations": {reason: "The annotations of a resource have at most 256 KiB", input: `{annotations: {a: ` + long + `}, service: {annotations: {b: ` + long + `}}}`, want: []string{"input.service.annotations: Forbidden: shorten them: together with input.annotations, annotations size 262146 is larger than limit 262144"}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, invalidSpec(t, tc.spec, tc.input)); diff != "" {
 				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, diff)
