@@ -4,6 +4,7 @@
 package fn_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -168,31 +169,44 @@ func ordinary(name string, size int) string {
 }
 
 // calls returns requests for books with a text, by the part of the book that has it: 1 MB in the
-// spec, or eight ConfigMaps of 1 MB.
-func calls(t *testing.T, text func(name string, size int) string) map[string][]byte {
+// spec, or eight ConfigMaps of 1 MB. A chapter has at most so many bytes.
+func calls(t *testing.T, text func(name string, size int) string, chapter int) map[string][]byte {
 	t.Helper()
 	const size = 1_000_000
-	book := func(summary string, size int) object {
-		return object{"markdowns": object{"SUMMARY.md": summary, "a.md": text("a.md", size)}}
+	// chapters returns a text in chapters, and a SUMMARY.md that lists them.
+	chapters := func(prefix string, size int) (files object, listed string) {
+		files = object{}
+		for i := range max(1, size/chapter) {
+			name := fmt.Sprintf("%s%d.md", prefix, i)
+			files[name] = text(name, min(size, chapter))
+			listed += "- [A](" + name + ")\n"
+		}
+
+		return files, listed
 	}
-	parts, sources, shared, listed := object{}, []any{}, map[string]object{}, ""
+	book := func(summary string, size int) object {
+		files, listed := chapters("", size)
+		files["SUMMARY.md"] = cmp.Or(summary, listed)
+
+		return object{"markdowns": files}
+	}
+	parts, sources, shared, list := object{}, []any{}, map[string]object{}, ""
 	for i := range 900 {
 		name := fmt.Sprintf("%d.md", i)
 		parts[name] = text(name, size/1000)
 	}
 	for i := range 8 {
-		name := fmt.Sprintf("%d.md", i)
-		shared[name] = data(object{name: text(name, size)})
-		sources = append(sources, from(name, ""))
-		listed += "- [A](" + name + ")\n"
+		name := fmt.Sprint(i)
+		files, listed := chapters(name+"-", size)
+		shared[name], sources, list = data(files), append(sources, from(name, "")), list+listed
 	}
 	all := map[string][]byte{}
 	for part, spec := range map[string]object{
-		"chapter":       book("- [A](a.md)\n", size),
-		"SUMMARY":       book(text("a.md", 250_000), 700_000),
-		"small SUMMARY": book(text("a.md", 32_000), 900_000),
+		"chapter":       book("", size),
+		"SUMMARY":       book(text("0.md", 250_000), 700_000),
+		"small SUMMARY": book(text("0.md", 32_000), 900_000),
 		"Auto":          {"markdowns": parts, "summary": "Auto"},
-		"ConfigMaps":    {"markdowns": object{"SUMMARY.md": listed}, "markdownsFrom": sources},
+		"ConfigMaps":    {"markdowns": object{"SUMMARY.md": list}, "markdownsFrom": sources},
 	} {
 		all[part] = marshal(t, sharing(t, spec, nil, shared).Request())
 	}
@@ -205,7 +219,9 @@ func calls(t *testing.T, text func(name string, size int) string) map[string][]b
 // book of the same size. Package book has a test of the largest part of such calls.
 func TestExpensiveTexts(t *testing.T) {
 	const mostTime, mostMemory = 3, 2
-	ordinary, usual := calls(t, ordinary), map[string]*cost{}
+	// An ordinary book with a large SUMMARY.md has many chapters.
+	ordinary, many, usual := calls(t, ordinary, 10_240), calls(t, ordinary, 1_111)["chapter"], map[string]*cost{}
+	ordinary["SUMMARY"], ordinary["small SUMMARY"] = many, many
 	for part, message := range ordinary {
 		usual[part] = &cost{}
 		usual[part].run(t, message, 15)
@@ -235,23 +251,19 @@ func TestExpensiveTexts(t *testing.T) {
 
 			return strings.ReplaceAll(out.String()[:min(size, out.Len())], "\x00", " ") // The API server rejects it.
 		}
-		for part, message := range calls(t, text) {
-			like := part
-			if strings.Contains(part, "SUMMARY") {
-				like = "chapter" // An ordinary SUMMARY.md lists chapters.
-			}
+		for part, message := range calls(t, text, 1_000_000) {
 			var took, beside cost
 			took.run(t, message, 1)
 			// Other processes of the machine can double the CPU time of a call, so
 			// ordinary ones are measured beside it.
-			for n := 0; took.time > mostTime*usual[like].time && n < 30; n++ {
-				beside.run(t, ordinary[like], 1)
+			for n := 0; took.time > mostTime*usual[part].time && n < 30; n++ {
+				beside.run(t, ordinary[part], 1)
 				took.run(t, message, 1)
 			}
 			if beside.time == 0 {
-				beside = *usual[like]
+				beside = *usual[part]
 			}
-			heap, most := len(message)+took.bytes, mostMemory*(len(ordinary[like])+usual[like].bytes)
+			heap, most := len(message)+took.bytes, mostMemory*(len(ordinary[part])+usual[part].bytes)
 			if took.time > mostTime*beside.time || heap > most {
 				t.Errorf("%s in the %s: a call takes %s and %d KiB, and for an ordinary book %s and at most %d KiB",
 					a.Name, part, took.time, heap>>10, beside.time, most>>10)
