@@ -147,8 +147,10 @@ func TestFilesBesideImage(t *testing.T) {
 		v.Spec.Markdowns, v.Spec.MarkdownsFrom = nil, []view.Source{from}
 		v.Input.Templates.ConfigMap = viewtest.Template(t, `{data: {a.txt: text}}`)
 		_, problems := Compose(v, request.Observed{})
-		if want := "spec.markdownsFrom[0]." + at; len(problems) != 1 || problems[0].Field != want {
-			t.Errorf("want an error of %s, got %v", want, viewtest.Messages(problems))
+		want := []string{"spec.markdownsFrom[0]." + at + ": Forbidden: use markdowns or ConfigMaps: " +
+			"the Input's templates.configMap adds files to every book, and nothing can be added to an image"}
+		if diff := gocmp.Diff(want, viewtest.Messages(problems)); diff != "" {
+			t.Errorf("errors: -want, +got:\n%s", diff)
 		}
 	}
 }

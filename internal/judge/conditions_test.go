@@ -122,7 +122,7 @@ func TestDegraded(t *testing.T) {
 		isGone      = "Deleted resources are created again: ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample"
 		cannot      = " -n default -l app.kubernetes.io/instance=sample: Deployment viewer-sample cannot roll out: "
 		progressing = `{type: Progressing, status: "False", message: ReplicaSet "v" has timed out progressing.}`
-		failing     = `{type: ReplicaFailure, status: "True", message: pods are forbidden}`
+		failing     = `{type: ReplicaFailure, status: "True", message: "pods are\nforbidden"}`
 	)
 	stuck := condition("ProgressDeadlineExceeded",
 		"Run kubectl describe pods"+cannot+`ReplicaSet "v" has timed out progressing`)

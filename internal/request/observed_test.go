@@ -49,19 +49,6 @@ func TestObservedDeployment(t *testing.T) {
 	}
 }
 
-func TestListensOn(t *testing.T) {
-	for spec, want := range map[string]bool{
-		`metadata: {annotations: {markdownview.fn.crossplane.io/nginx.conf: "listen [::]:3000;"}}`: true,
-		`spec: {containers: [{name: mdbook, args: [serve, --hostname, "::"]}]}`:                    true,
-		`spec: {containers: [{name: sidecar, args: ["::"]}, {name: mdbook, args: ["0.0.0.0"]}]}`:   false,
-	} {
-		o := viewtest.Decode[request.ObservedDeployment](t, `{spec: {template: {`+spec+`}}}`)
-		if got := o.ListensOn("::"); got != want {
-			t.Errorf("%s: want %t, got %t", spec, want, got)
-		}
-	}
-}
-
 func TestBookImage(t *testing.T) {
 	pinned := "a/b@sha256:" + strings.Repeat("1e", 32)
 	for volume, want := range map[string]string{

@@ -1,12 +1,13 @@
 package validate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
@@ -31,11 +32,27 @@ func invalid(t *testing.T, xr, input string) []string {
 	return got
 }
 
-// invalidSpec returns the errors of the fields of a spec, beside a small book, and of an Input.
-func invalidSpec(t *testing.T, spec, input string) []string {
-	t.Helper()
+// A fieldCase is a case for fields of a spec, beside a small book, and of an Input.
+type fieldCase struct {
+	reason, name, spec, input string
+	// want has the errors, one on each line. At the end, "…" stands for the rest of the line.
+	want string
+}
 
-	return invalid(t, `{metadata: {name: a, namespace: b}, spec: {`+fine+`, `+spec+`}}`, input)
+func checkFields(t *testing.T, cases map[string]fieldCase) {
+	t.Helper()
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			xr := `{metadata: {name: "` + cmp.Or(tc.name, "sample") + `", namespace: default}, spec: {` + fine + `, ` + tc.spec + `}}`
+			got := strings.Join(invalid(t, xr, tc.input), "\n")
+			if want, prefix := strings.CutSuffix(tc.want, "…"); prefix && strings.HasPrefix(got, want) {
+				got = want + "…" + strings.Join(strings.Split(got, "\n")[1:], "\n")
+			}
+			if diff := gocmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
 }
 
 // TestAll checks that all errors are reported at once, each with its path.
@@ -127,7 +144,7 @@ func TestAll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := invalid(t, tc.xr, tc.input); !slices.EqualFunc(got, tc.want, strings.HasPrefix) {
-				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, cmp.Diff(tc.want, got))
+				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, gocmp.Diff(tc.want, got))
 			}
 		})
 	}
@@ -136,7 +153,7 @@ func TestAll(t *testing.T) {
 // TestSpec checks errors of a spec, which can depend on the Input.
 func TestSpec(t *testing.T) {
 	const image = `viewerImage: "registry.example.com/books/mdbook:v2"`
-	for name, tc := range map[string]struct{ reason, spec, input, want string }{
+	checkFields(t, map[string]fieldCase{
 		"TooFew":       {reason: "At least 1 replica", spec: "replicas: 0", want: "spec.replicas: Invalid value: 0: must be from 1 to 5"},
 		"Least":        {reason: "1 replica is valid", spec: "replicas: 1"},
 		"Most":         {reason: "5 replicas are valid", spec: "replicas: 5"},
@@ -151,11 +168,5 @@ func TestSpec(t *testing.T) {
 		"InvalidInput": {reason: "If the image of the Input is invalid, only that is an error", spec: image, input: `{viewerImage: "A"}`, want: `input.viewerImage: Invalid value: "A": write an image reference such as docker.io/peaceiris/mdbook:v0.5.0`},
 		"NotCompared":  {reason: "The default image of the Input is not compared with the patterns", spec: "replicas: 1", input: `{viewerImage: a.b/c, allowedImages: [docker.io/a/*]}`},
 		"NullPatterns": {reason: "A list whose entries are all commented out must not allow every image", spec: "replicas: 1", input: `{allowedImages: null}`, want: "input.allowedImages: Invalid value: must be a list, not null: write [] for an empty list, or remove the field"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := strings.Join(invalidSpec(t, tc.spec, tc.input), "\n"); got != tc.want {
-				t.Errorf("\n%s\nerrors: want %q, got %q", tc.reason, tc.want, got)
-			}
-		})
-	}
+	})
 }
