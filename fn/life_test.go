@@ -101,7 +101,7 @@ func TestLife(t *testing.T) {
 func TestLives(t *testing.T) {
 	t.Parallel()
 
-	for seed := range uint64(6) {
+	for seed := range uint64(16) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			live(t, sample.Random(seed))
@@ -193,11 +193,15 @@ func happen(c *cluster.Cluster, s *sample.Source) {
 		},
 		c.Drain,
 		func() {
-			// Crossplane stops while it applies resources.
+			// Kubernetes rejects resources for a while, or Crossplane stops while it applies them.
 			write(c, s.Text())
-			c.Interrupted = 1 + s.Below(3)
-			c.Reconcile()
-			c.Interrupted = 0
+			c.Interrupted = s.Below(4)
+			c.Rejected = map[string]bool{sample.Pick(s, "none", "ConfigMap", "Deployment", "ConfigMap"): true}
+			for range 1 + s.Below(3) {
+				c.Reconcile()
+				c.Step()
+			}
+			c.Interrupted, c.Rejected = 0, nil
 		},
 		func() {
 			c.Edit(func(spec object) {
@@ -218,6 +222,11 @@ func happen(c *cluster.Cluster, s *sample.Source) {
 			delete(c.Repositories, "handbook")
 		},
 		func() { c.Repositories["handbook"] = s.Repository() },
+		func() {
+			if exists {
+				c.Orphan()
+			}
+		},
 	}
 	changes[s.Below(len(changes))]()
 }
