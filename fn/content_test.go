@@ -37,11 +37,22 @@ func TestImmutableConfigMaps(t *testing.T) {
 		}
 	}
 
+	// restarted makes a change and drains the nodes.
+	restarted := func(changes ...func()) func() {
+		return func() {
+			for _, change := range changes {
+				change()
+			}
+			c.Reconcile()
+			c.Drain()
+		}
+	}
+
 	for _, step := range []struct {
 		reason string
 		change func()
 		// texts lists the texts that exist, and serves is the text that all pods serve,
-		// when the cluster has settled.
+		// when the cluster has settled. It is empty if they serve several.
 		texts  []string
 		serves string
 	}{
@@ -73,13 +84,20 @@ func TestImmutableConfigMaps(t *testing.T) {
 		}, []string{"I", "J"}, "I"},
 		{"Pods of the immutable ConfigMap start again", c.Drain, []string{"I", "J"}, "I"},
 		{"The mutable ConfigMap changes in place again", text("K"), []string{"K"}, "K"},
+		{"A web server has immutable ConfigMaps", func() {
+			c.Input = inputWith(object{"server": object{}})
+			broken("L")()
+		}, []string{"K", "L"}, "K"},
+		{"Somebody deletes the Deployment, but not its pods", restarted(c.Orphan), []string{"K", "L"}, ""},
+		{"The text changes before pods serve", restarted(broken("M"), func() { c.Settle() }), []string{"K", "L", "M"}, ""},
+		{"The text changes together with that", restarted(c.Orphan, text("N")), []string{"N"}, "N"},
 	} {
 		step.change()
 		c.Settle()
 		if diff := cmp.Diff(step.texts, c.Texts("page.md")); diff != "" {
 			t.Errorf("%s: texts that exist: -want, +got:\n%s", step.reason, diff)
 		}
-		if all, serving := available(c, step.serves); all != 3 || serving != 3 {
+		if all, serving := available(c, step.serves); all != 3 || serving != 3 && step.serves != "" {
 			t.Errorf("%s: want three pods that serve %q, got %d of %d", step.reason, step.serves, serving, all)
 		}
 	}
