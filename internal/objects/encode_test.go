@@ -1,4 +1,4 @@
-package objects
+package objects_test
 
 import (
 	"encoding/json"
@@ -13,11 +13,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
+	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
 // written returns the message that a Writer writes.
-func written(write func(w *Writer)) []byte {
-	var w Writer
+func written(write func(w *objects.Writer)) []byte {
+	var w objects.Writer
 	write(&w)
 
 	return slices.Concat(w.Parts()...)
@@ -60,12 +63,12 @@ func TestObject(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := structOf(t, tc.want)
-			got := written(func(w *Writer) { w.Object(tc.object) })
+			want := viewtest.Object(t, tc.want)
+			got := written(func(w *objects.Writer) { w.Object(tc.object) })
 			if diff := cmp.Diff(want, decoded(t, got), protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\nObject(): -want, +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(want, decoded(t, In(Encode(tc.object).Encoded)), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(want, decoded(t, objects.In(objects.Encode(tc.object).Encoded)), protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\nEncode(): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
@@ -75,15 +78,15 @@ func TestObject(t *testing.T) {
 // TestEncodeLong checks that the parts of a long Value are joined.
 func TestEncodeLong(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	if got := string(Encode(&long).Encoded); got != sized(3, long) {
+	if got := string(objects.Encode(&long).Encoded); got != sized(3, long) {
 		t.Errorf("Encode(): want a text of %d bytes, got a Value of %d bytes", len(long), len(got))
 	}
 }
 
 // TestObjectField checks the bytes of an entry whose value is a Struct.
 func TestObjectField(t *testing.T) {
-	got := string(written(func(w *Writer) {
-		w.ObjectField("o", func() { w.Field("l", Value{[]byte(number)}); w.Field("k", "v") })
+	got := string(written(func(w *objects.Writer) {
+		w.ObjectField("o", func() { w.Field("l", objects.Value{Encoded: []byte(number)}); w.Field("k", "v") })
 	}))
 	if want := entry("o", sized(5, entry("k", sized(3, "v"))+entry("l", number))); got != want {
 		t.Errorf("want %q, got %q", want, got)
@@ -98,10 +101,10 @@ func FuzzEncode(f *testing.F) {
 		if sent.UnmarshalJSON(text) != nil {
 			return
 		}
-		if errs, err := Decode(encoded(t, sent), in, nil, Options{Check: checkShort}); err != nil || len(errs) > 0 {
+		if errs, err := objects.Decode(viewtest.Encode(t, sent), in, nil, objects.Options{Check: checkShort}); err != nil || len(errs) > 0 {
 			return
 		}
-		got := written(func(w *Writer) { w.Object(in) })
+		got := written(func(w *objects.Writer) { w.Object(in) })
 		b, err := json.Marshal(in)
 		if err != nil {
 			return // JSON does not support years after 9999.

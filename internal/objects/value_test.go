@@ -1,9 +1,11 @@
-package objects
+package objects_test
 
 import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 )
 
 // sized returns a length-delimited field. A message is a concatenation of fields.
@@ -33,7 +35,7 @@ func TestIn(t *testing.T) {
 		"Truncated": {reason: "A Value that cannot be read is not a Struct", message: sized(5, "x") + sized(5, "y")[:1]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := string(In([]byte(tc.message))); got != tc.want {
+			if got := string(objects.In([]byte(tc.message))); got != tc.want {
 				t.Errorf("\n%s\nIn(): want %q, got %q", tc.reason, tc.want, got)
 			}
 		})

@@ -37,7 +37,7 @@ func Object(t *testing.T, text string) *structpb.Struct {
 // Encode returns a message in the wire format of protobuf.
 func Encode(t testing.TB, m proto.Message) []byte {
 	t.Helper()
-	b, err := proto.Marshal(m)
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		t.Fatalf("cannot encode a message: %v", err)
 	}
