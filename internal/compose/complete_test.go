@@ -41,19 +41,13 @@ func TestConditionOfAnotherBook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Spec.Markdowns["a.md"] = tc.text
-			first, problems := Compose(v, request.Observed{})
-			if len(problems) > 0 {
-				t.Fatal(viewtest.Messages(problems))
-			}
+			first := composed(t, v, request.Observed{})
 			o := request.Observed{Deployment: &request.ObservedDeployment{}}
 			o.Deployment.Spec.Template.Metadata.Annotations.Revision = first.Revision
 			o.Deployment.Metadata.Annotations.Incomplete = incompleteHash(tc.described)
 			v.Last.Status.Conditions = []report.Condition{tc.last}
 
-			d, problems := Compose(v, o)
-			if len(problems) > 0 {
-				t.Fatal(viewtest.Messages(problems))
-			}
+			d := composed(t, v, o)
 			if diff := cmp.Diff(tc.want, d.Complete); diff != "" {
 				t.Errorf("\n%s\nBookComplete: -want, +got:\n%s", tc.reason, diff)
 			}

@@ -16,6 +16,17 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
+// composed returns the desired resources of a valid view.
+func composed(t *testing.T, v view.View, o request.Observed) *Desired {
+	t.Helper()
+	d, problems := Compose(v, o)
+	if len(problems) > 0 {
+		t.Fatal(viewtest.Messages(problems))
+	}
+
+	return d
+}
+
 // TestTemplates checks what templates change in the Deployment, and that only a change of the
 // pods changes the revision. Package template has more cases.
 func TestTemplates(t *testing.T) {
@@ -37,10 +48,7 @@ func TestTemplates(t *testing.T) {
 			v := viewtest.View()
 			v.Input = *viewtest.Decode[v1beta1.Input](t, "{"+tc.input+"}")
 			v.Input.Templates.Deployment = viewtest.Template(t, "{"+tc.template+"}")
-			d, problems := Compose(v, request.Observed{})
-			if len(problems) > 0 {
-				t.Fatalf("\n%s\nCompose(): %v", tc.reason, viewtest.Messages(problems))
-			}
+			d := composed(t, v, request.Observed{})
 			var names []string
 			for _, c := range append(d.Deployment.Spec.Template.Spec.InitContainers, d.Deployment.Spec.Template.Spec.Containers...) {
 				names = append(names, c.Name)
@@ -166,10 +174,7 @@ func TestGeneratedSummary(t *testing.T) {
 	for _, text := range []string{"", want, "# Summary\n\n- [Mine](a.md)\n"} {
 		o := request.Observed{Deployment: &request.ObservedDeployment{}, ConfigMaps: map[string]*view.ConfigMap{view.KeyConfigMap: {Data: map[string]string{view.SummaryName: text}}}}
 		o.Deployment.Spec.Template.Metadata.Annotations.Revision = first.Revision
-		d, problems := Compose(v, o)
-		if len(problems) > 0 {
-			t.Fatal(viewtest.Messages(problems))
-		}
+		d := composed(t, v, o)
 		if got := d.ConfigMap.Data[view.SummaryName]; got != want {
 			t.Errorf("SUMMARY.md when %q is observed: want %q, got %q", text, want, got)
 		}

@@ -42,10 +42,7 @@ func TestPublished(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input = *viewtest.Decode[v1beta1.Input](t, tc.input)
-			d, problems := Compose(v, request.Observed{})
-			if len(problems) > 0 {
-				t.Fatal(viewtest.Messages(problems))
-			}
+			d := composed(t, v, request.Observed{})
 			b, err := json.Marshal(d.Resources[len(d.Resources)-1].Object)
 			if err != nil {
 				t.Fatal(err)

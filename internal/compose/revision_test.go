@@ -32,10 +32,7 @@ func TestRevision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			tc.change(&v)
-			d, problems := Compose(v, request.Observed{})
-			if len(problems) > 0 {
-				t.Fatal(viewtest.Messages(problems))
-			}
+			d := composed(t, v, request.Observed{})
 			if same := d.Revision == viewtest.Revision; same != tc.same {
 				t.Errorf("\n%s\nsame revision: want %t, got %t", tc.reason, tc.same, same)
 			}
