@@ -651,8 +651,7 @@ func (c *call) lawByteExact() {
 }
 
 // lawShared checks law 7 for the files of other ConfigMaps and for an image: the pods
-// mount them. With a web server, pods read copies of the files, if they fit in our
-// ConfigMap.
+// mount them, or read copies. TestMarkdownsFrom checks which.
 func (c *call) lawShared() {
 	if image := c.bookImage(); image != "" {
 		named, err := reference.ParseNormalizedNamed(image)
@@ -668,19 +667,13 @@ func (c *call) lawShared() {
 			}
 		}
 	}
-	copied, collides := c.volume.ConfigMap != nil, false
-	own := cluster.TextsIn(c.desired[c.text])
-	files, size := 0, sizeOf(own)
+	copied, files := c.volume.ConfigMap != nil, 0
 	for _, from := range listAt(c.spec, "markdownsFrom") {
 		name := textAt(from, "configMap", "name")
 		for _, r := range c.req.GetRequiredResources()["configmap/"+name].GetItems() {
-			texts := cluster.TextsIn(r.GetResource().AsMap())
-			size += sizeOf(texts)
-			for key, text := range texts {
+			for key, text := range cluster.TextsIn(r.GetResource().AsMap()) {
 				files++
 				path := strings.TrimPrefix(textAt(from, "path")+"/"+key, "/")
-				_, taken := own[path]
-				collides = collides || taken
 				if got, ok := c.file(path); copied && (!ok || got != text) {
 					c.Errorf("law 7: the copy of file %s of ConfigMap %s is not the same", path, name)
 				}
@@ -693,20 +686,6 @@ func (c *call) lawShared() {
 	if !copied && files != len(mounted) {
 		c.Errorf("law 7: %d files of other ConfigMaps are mounted, want %d: %v", len(mounted), files, mounted)
 	}
-	static := c.input["server"] != nil
-	if files > 0 && copied && !static || static && c.volume.Projected != nil && size <= 1<<20 && !collides {
-		c.Errorf("law 7: files of other ConfigMaps are copied: %t, with a web server: %t, size: %d", copied, static, size)
-	}
-}
-
-// sizeOf returns the size of files in bytes.
-func sizeOf(texts map[string]string) int {
-	size := 0
-	for _, text := range texts {
-		size += len(text)
-	}
-
-	return size
 }
 
 // file returns what a pod reads in a file of the book, and whether the file exists. A
