@@ -77,8 +77,8 @@ func auto(spec object) object {
 	return spec
 }
 
-// TestMarkdownsFrom checks books that have files of other ConfigMaps or are in an
-// image. Package validate checks the entries of markdownsFrom.
+// TestMarkdownsFrom checks books that have files of other ConfigMaps. Packages validate and files
+// have more errors.
 func TestMarkdownsFrom(t *testing.T) {
 	t.Parallel()
 
