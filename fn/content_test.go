@@ -1,15 +1,11 @@
 package fn_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/crossplane-contrib/function-markdownview/test/cluster"
-	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
 // available returns how many pods are available, and how many of them read a text.
@@ -41,11 +37,22 @@ func TestImmutableConfigMaps(t *testing.T) {
 		}
 	}
 
+	// restarted makes a change and drains the nodes.
+	restarted := func(changes ...func()) func() {
+		return func() {
+			for _, change := range changes {
+				change()
+			}
+			c.Reconcile()
+			c.Drain()
+		}
+	}
+
 	for _, step := range []struct {
 		reason string
 		change func()
 		// texts lists the texts that exist, and serves is the text that all pods serve,
-		// when the cluster has settled.
+		// when the cluster has settled. It is empty if they serve several.
 		texts  []string
 		serves string
 	}{
@@ -77,13 +84,20 @@ func TestImmutableConfigMaps(t *testing.T) {
 		}, []string{"I", "J"}, "I"},
 		{"Pods of the immutable ConfigMap start again", c.Drain, []string{"I", "J"}, "I"},
 		{"The mutable ConfigMap changes in place again", text("K"), []string{"K"}, "K"},
+		{"A web server has immutable ConfigMaps", func() {
+			c.Input = inputWith(object{"server": object{}})
+			broken("L")()
+		}, []string{"K", "L"}, "K"},
+		{"Somebody deletes the Deployment, but not its pods", restarted(c.Orphan), []string{"K", "L"}, ""},
+		{"The text changes before pods serve", restarted(broken("M"), func() { c.Settle() }), []string{"K", "L", "M"}, ""},
+		{"The text changes together with that", restarted(c.Orphan, text("N")), []string{"N"}, "N"},
 	} {
 		step.change()
 		c.Settle()
 		if diff := cmp.Diff(step.texts, c.Texts("page.md")); diff != "" {
 			t.Errorf("%s: texts that exist: -want, +got:\n%s", step.reason, diff)
 		}
-		if all, serving := available(c, step.serves); all != 3 || serving != 3 {
+		if all, serving := available(c, step.serves); all != 3 || serving != 3 && step.serves != "" {
 			t.Errorf("%s: want three pods that serve %q, got %d of %d", step.reason, step.serves, serving, all)
 		}
 	}
@@ -114,74 +128,4 @@ func TestImmutableConfigMapsKept(t *testing.T) {
 	c.Scale(4)
 	c.Step()
 	change("D", "C", "D")
-}
-
-// TestImmutableLives simulates random MarkdownViews, most of the time with
-// immutableConfigMaps.
-func TestImmutableLives(t *testing.T) {
-	t.Parallel()
-
-	for seed := range uint64(3) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			s := sample.Random(1000 + seed)
-			c := newCluster(t, viewOf(object{"markdowns": book("start"), "replicas": float64(1 + s.Below(4))}), nil)
-			for range 8 {
-				c.Input = inputWith(object{"immutableConfigMaps": !s.Maybe(3)})
-				for range 1 + s.Below(3) {
-					c.Edit(func(spec object) { spec["markdowns"] = book(s.Text()) })
-					if s.Maybe(2) {
-						c.Stick()
-					}
-					c.Interrupted = s.Below(4)
-					c.Reconcile()
-					c.Interrupted = 0
-					for range s.Below(6) {
-						c.Reconcile()
-						c.Step()
-					}
-				}
-				if s.Maybe(2) {
-					c.Drain()
-				}
-				c.Settle()
-			}
-		})
-	}
-}
-
-// TestImmutableConfigMapNames checks that an immutable ConfigMap has a valid name,
-// which no other MarkdownView of the namespace can have.
-func TestImmutableConfigMapNames(t *testing.T) {
-	for _, name := range []string{"a", strings.Repeat("a", 253), strings.Repeat("a", 56), "a.b", "1"} {
-		view := viewOf(object{"markdowns": book("text")})
-		metadata(view)["name"] = name
-		rsp := checkLaws(t, newCluster(t, view, inputWith(object{"immutableConfigMaps": true})).Request())
-		r := rsp.GetDesired().GetResources()[textOf(rsp)]
-		got := nameAndInstance(r)[0]
-		if details := validation.IsDNS1123Subdomain(got); len(details) > 0 {
-			t.Errorf("law 6: name %q of a ConfigMap: %v", got, details)
-		}
-		// An XR with this name must not have the same ConfigMap.
-		before, _ := strings.CutPrefix(got, "markdowns-")
-		if other := nameAndInstance(composedOf(t, strings.TrimPrefix(before, "-"))["configmap"])[0]; other == got {
-			t.Errorf("law 6: XRs %q and %q both have ConfigMap %s", name, before, got)
-		}
-	}
-}
-
-// TestImmutableConflict checks that a resource of another function with the key of
-// an immutable ConfigMap is not lost.
-func TestImmutableConflict(t *testing.T) {
-	c := newCluster(t, viewOf(object{"markdowns": book("text")}), inputWith(object{"immutableConfigMaps": true}))
-	key := textOf(run(t, c.Request()))
-	req := c.Request()
-	req.Desired = toState(t, key, object{"apiVersion": "example.com/v1", "kind": "Bucket"})
-	if rsp := checkLaws(t, req); !isFatal(rsp) || rsp.GetResults()[0].GetReason() != "PipelineConflict" {
-		t.Errorf("want a PipelineConflict, got %v", rsp.GetResults())
-	}
-	req.Desired = toState(t, "configmap", object{"apiVersion": "example.com/v1", "kind": "Bucket"})
-	if rsp := run(t, req); isFatal(rsp) {
-		t.Errorf("want no error for a key that the function does not use, got %v", rsp.GetResults())
-	}
 }

@@ -4,165 +4,48 @@
 package fn_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/proto"
 	"sigs.k8s.io/yaml"
 )
 
-// A book whose author wants it to be expensive must not cost others much: a call costs at
-// most as many times an ordinary one of the same size.
-const (
-	mostTime   = 3
-	mostMemory = 2
-)
-
-// expensive returns the texts of ../book/testdata/attacks.yaml by name, each as a function
-// of its size in bytes.
-func expensive(t *testing.T) map[string]func(size int) string {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "book", "testdata", "attacks.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []struct {
-		Name string `json:"name"`
-		Head []struct {
-			Text  string `json:"text"`
-			Times int    `json:"times"`
-		} `json:"head"`
-		Fill string `json:"fill"`
-	}
-	if err := yaml.UnmarshalStrict(raw, &all); err != nil {
-		t.Fatal(err)
-	}
-	texts := map[string]func(int) string{}
-	for _, a := range all {
-		texts[a.Name] = func(size int) string {
-			var out strings.Builder
-			for _, h := range a.Head {
-				out.WriteString(strings.Repeat(h.Text, h.Times))
-			}
-			out.WriteString(strings.Repeat(a.Fill, max(0, size-out.Len())/len(a.Fill)))
-
-			return strings.ReplaceAll(out.String()[:min(size, out.Len())], "\x00", " ") // The API server rejects it.
-		}
-	}
-
-	return texts
+// A cost is the least CPU time of some calls, and the least that one allocates. No call is so
+// large that the garbage collector of the function would run in it (see gcPercent in package
+// server), so the heap has its peak at the end.
+type cost struct {
+	time  time.Duration
+	bytes int
 }
 
-// ordinary returns the files of a book as people write it: chapters of a size in bytes with
-// links, code, tables and lists. The names begin with a prefix. Each chapter has a dead link,
-// and SUMMARY.md has code: chapters without a dead link are not scanned, and a SUMMARY.md of
-// plain links is not parsed, which makes most books cheaper. That is no reason to allow less
-// to others.
-func ordinary(prefix string, size, chapter int) object {
-	const section = "## Section\n\nSome *prose* with `code`, in lines of\nusual length, and a [link](%[1]s) and " +
-		"![an image](https://example.com/a.png).\n\n1. an item\n2. another\n   - nested\n\n" +
-		"```yaml\nkind: ConfigMap # [no link](nowhere.md)\n```\n\n| A | B |\n|---|---|\n| c | [d](%[1]s) |\n\n" +
-		"> 日本語の文章です。\n\n"
-	files := object{}
-	var summary strings.Builder
-	summary.WriteString("# `Summary`\n\n")
-	for i := range size / chapter {
-		name := fmt.Sprintf("%schapter-%d.md", prefix, i)
-		text := fmt.Sprintf(section, name)
-		text = strings.Repeat(text, (chapter-chapter/40)/len(text))
-		files[name] = fmt.Sprintf("# Chapter %d\n\n[Gone](gone.md)\n\n%s", i, text)
-		fmt.Fprintf(&summary, "- [Chapter](%s)\n", name)
-	}
-	files["SUMMARY.md"] = summary.String()
-
-	return files
-}
-
-// calls returns the requests that have a text, each with its size in bytes: 1 MiB in the
-// spec, and eight ConfigMaps of 1 MiB. Without a text, the books are ordinary.
-func calls(t *testing.T, text func(size int) string) map[string][]byte {
+// run adds calls.
+func (c *cost) run(t *testing.T, message []byte, calls int) {
 	t.Helper()
-	const size = 1_000_000
-	configMaps := func(files func(i int) object) map[string]object {
-		all := map[string]object{}
-		for i := range 8 {
-			all[fmt.Sprint(i)] = data(files(i))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for range calls {
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		began := processorTime(t)
+		if _, err := function.Respond(message); err != nil {
+			t.Fatalf("cannot run the function: %v", err)
 		}
-
-		return all
-	}
-	var sources []any
-	for i := range 8 {
-		sources = append(sources, from(fmt.Sprint(i), ""))
-	}
-	request := func(spec object, configMaps map[string]object) []byte {
-		return marshal(t, sharing(t, spec, nil, configMaps).Request())
-	}
-	listing := func(summary string) object {
-		return object{"markdowns": object{"SUMMARY.md": summary}, "markdownsFrom": sources}
-	}
-	if text == nil {
-		summary := strings.Builder{}
-		shared := configMaps(func(i int) object {
-			files := ordinary(fmt.Sprintf("%d-", i), size, 10_240)
-			summary.WriteString(files["SUMMARY.md"].(string))
-			delete(files, "SUMMARY.md")
-
-			return files
-		})
-
-		parts := object{}
-		for i := range 90 {
-			for name, text := range ordinary(fmt.Sprintf("%d-", i), 10_240, 10_240) {
-				parts[strings.Replace(name, "SUMMARY", fmt.Sprintf("%d", i), 1)] = text
-			}
+		took := processorTime(t) - began
+		runtime.ReadMemStats(&after)
+		allocated := int(after.TotalAlloc - before.TotalAlloc)
+		if c.bytes == 0 {
+			*c = cost{took, allocated}
 		}
-		for i := range 800 {
-			parts[fmt.Sprintf("%d/short.md", i)] = "# A *short* chapter\n"
-		}
-
-		return map[string][]byte{
-			"spec": request(object{"markdowns": ordinary("", size, 10_240)}, nil),
-			// A large SUMMARY.md is one of many chapters.
-			"spec, SUMMARY": request(object{"markdowns": ordinary("", size, size/900)}, nil),
-			"spec, Auto":    request(object{"markdowns": parts, "summary": "Auto"}, nil),
-			"ConfigMaps":    request(listing(summary.String()), shared),
-		}
-	}
-	var summary strings.Builder
-	whole, part := text(size), text(size/1000)
-	shared := configMaps(func(i int) object {
-		fmt.Fprintf(&summary, "- [A](%d.md)\n", i)
-		return object{fmt.Sprintf("%d.md", i): whole}
-	})
-	parts := object{}
-	for i := range 900 {
-		parts[fmt.Sprintf("%d.md", i)] = part
-	}
-
-	return map[string][]byte{
-		"spec":          request(object{"markdowns": object{"SUMMARY.md": "- [A](a.md)\n", "a.md": whole}}, nil),
-		"spec, Auto":    request(object{"markdowns": parts, "summary": "Auto"}, nil),
-		"spec, SUMMARY": request(object{"markdowns": object{"SUMMARY.md": text(250_000), "a.md": text(700_000)}}, nil),
-		"spec, small":   request(object{"markdowns": object{"SUMMARY.md": text(32_000), "a.md": text(900_000)}}, nil),
-		"ConfigMaps":    request(listing(summary.String()), shared),
-	}
-}
-
-// respond calls the function.
-func respond(t *testing.T, message []byte) {
-	t.Helper()
-	if _, err := function.Respond(message); err != nil {
-		t.Fatalf("cannot run the function: %v", err)
+		c.time, c.bytes = min(c.time, took), min(c.bytes, allocated)
 	}
 }
 
@@ -176,110 +59,216 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// A cost is the least CPU time of some calls, and the heap that a call needs: its request and
-// all that it allocates. No call is so large that the garbage collector of the function
-// would run in it (see gcPercent in package server), so that is the peak of the heap.
-type cost struct {
-	time  time.Duration
-	bytes int
-}
+// TestAllocations checks how many bytes a call allocates.
+func TestAllocations(t *testing.T) {
+	allocated := func(req *fnv1.RunFunctionRequest) int {
+		var c cost
+		c.run(t, marshal(t, req), 3)
 
-// run adds a call.
-func (c *cost) run(t *testing.T, message []byte) {
-	t.Helper()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	runtime.GC()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	began := processorTime(t)
-	respond(t, message)
-	took := processorTime(t) - began
-	runtime.ReadMemStats(&after)
-	if c.time == 0 || took < c.time {
-		c.time = took
+		return c.bytes
 	}
-	c.bytes = len(message) + int(after.TotalAlloc-before.TotalAlloc)
-}
+	type call struct {
+		reason string
+		req    *fnv1.RunFunctionRequest
+		most   int
+	}
+	small := servedBook(t, 10<<10)
+	cases := []call{
+		{"The response shares the text with the request", servedBook(t, 900<<10), allocated(servedBook(t, 40<<10)) + 32<<10},
+	}
 
-// TestExpensiveTexts checks the cost of a call for each of the texts, in each part of a book.
-func TestExpensiveTexts(t *testing.T) {
-	ordinary, usual := calls(t, nil), map[string]*cost{}
-	for where, message := range ordinary {
-		usual[where] = &cost{}
-		for range 15 {
-			usual[where].run(t, message)
+	changed := func(immutable bool, texts int) *fnv1.RunFunctionRequest {
+		req := servedBook(t, 900<<10)
+		req.Input = toStruct(t, inputWith(object{"immutableConfigMaps": immutable}))
+		setIn(t, req.GetObserved().GetComposite().GetResource(), object{"spec": object{"markdowns": object{"new.md": "new"}}})
+		if all := composedIn(run(t, req)); len(all) != texts+2 {
+			t.Fatalf("want %d ConfigMaps, a Deployment and a Service, got %v", texts, all)
 		}
-		t.Logf("ordinary, %s: %s, %d KiB", where, usual[where].time, usual[where].bytes>>10)
+
+		return req
 	}
-	for name, text := range expensive(t) {
-		for where, message := range calls(t, text) {
-			like := where
-			if where == "spec, small" {
-				like = "spec, SUMMARY"
+	cases = append(cases, call{
+		"During a rollout with immutable ConfigMaps, it shares the text that pods still serve, too",
+		changed(true, 2), allocated(changed(false, 1)) + 64<<10,
+	})
+
+	unread, owned := proto.Clone(small).(*fnv1.RunFunctionRequest), object{}
+	for i := range 1000 {
+		owned[fmt.Sprintf("f:field-%d", i)] = object{".": object{}}
+	}
+	padding := object{
+		"metadata": object{"managedFields": []any{object{"manager": "someone", "fieldsV1": owned}}}, "other": owned,
+	}
+	setIn(t, unread.GetObserved().GetComposite().GetResource(), padding)
+	for _, r := range unread.GetObserved().GetResources() {
+		setIn(t, r.GetResource(), padding)
+	}
+	cases = append(cases, call{"Fields that the function does not read cost nothing", unread, allocated(small) + 32<<10})
+
+	parts := object{
+		"SUMMARY.md": "- [A](a.md)",
+		"a.md":       strings.Repeat("*x* [a](b.md)\n\n", 5000), "b.md": "# *B*\n\n" + strings.Repeat("*x* [a](a.md) ", 1000),
+	}
+	incomplete, chapters := clone(parts), object{}
+	incomplete["SUMMARY.md"] = "- [B](b.md)"
+	for i := range 50 {
+		chapters[fmt.Sprintf("%d.md", i)] = "# *Title*\n\n[a](0.md)\n"
+	}
+	for reason, spec := range map[string]object{
+		"A served book without problems is not parsed again": {"markdowns": parts},
+		"Nor is one whose condition is repeated":             {"markdowns": incomplete},
+		"Nor is one whose SUMMARY.md is generated":           {"markdowns": chapters, "summary": "Auto"},
+		"Nor is one with folders and binaries":               {"markdowns": parts, "binaries": object{"img/a.png": "iVBO"}},
+	} {
+		req := served(t, spec)
+		parsed := proto.Clone(req).(*fnv1.RunFunctionRequest)
+		delete(parsed.GetObserved().GetResources()["deployment"].GetResource().GetFields(), "spec")
+		cases = append(cases, call{reason, req, min(256<<10, allocated(parsed)*2/3)})
+	}
+
+	// A user must not be able to stop the function with a book that an XRD without limits admits.
+	const size = 2 << 20
+	// named returns values with different names, one for every 32 bytes of size.
+	named := func(prefix string, value any) object {
+		all := object{}
+		for i := range size / 32 {
+			all[fmt.Sprintf("%s%08d", prefix, i)] = value
+		}
+
+		return all
+	}
+	for reason, spec := range map[string]object{
+		"Every file has an invalid name": {"markdowns": named("a b/", "")},
+		"Every file is a number":         {"markdowns": named("n", 1)},
+		"Every resource is unknown":      {"resources": object{"limits": named("n", 1)}},
+		"Every quantity is invalid":      {"resources": object{"limits": named("b", "")}},
+	} {
+		req := proto.Clone(small).(*fnv1.RunFunctionRequest)
+		setIn(t, req.GetObserved().GetComposite().GetResource(), object{"spec": spec})
+		cases = append(cases, call{reason, req, 8 * size})
+	}
+
+	for _, tc := range cases {
+		if got := allocated(tc.req); got > tc.most {
+			t.Errorf("%s: bytes that a call allocates: want at most %d, got %d", tc.reason, tc.most, got)
+		}
+	}
+}
+
+// ordinary returns a chapter as people write it, with links, code, tables and lists. It has a dead
+// link, and calls lists it in a SUMMARY.md with code: chapters without a dead link are not scanned,
+// and a SUMMARY.md of plain links is not parsed, which makes most books cheaper. That is no reason to
+// allow less to others.
+func ordinary(name string, size int) string {
+	const section = "## Section\n\nSome *prose* with `code`, in lines of\nusual length, and a [link](%[1]s) and " +
+		"![an image](https://example.com/a.png).\n\n1. an item\n2. another\n   - nested\n\n" +
+		"```yaml\nkind: ConfigMap # [no link](nowhere.md)\n```\n\n| A | B |\n|---|---|\n| c | [d](%[1]s) |\n\n" +
+		"> 日本語の文章です。\n\n"
+	text := fmt.Sprintf(section, name)
+
+	return "# Chapter\n\n[Gone](gone.md)\n\n" + strings.Repeat(text, size/len(text))
+}
+
+// calls returns requests for books with a text, by the part of the book that has it: 1 MB in the
+// spec, or eight ConfigMaps of 1 MB. A chapter has at most so many bytes.
+func calls(t *testing.T, text func(name string, size int) string, chapter int) map[string][]byte {
+	t.Helper()
+	const size, title = 1_000_000, "# `Summary`\n\n"
+	// chapters returns a text in chapters, and a SUMMARY.md that lists them.
+	chapters := func(prefix string, size int) (files object, listed string) {
+		files = object{}
+		for i := range max(1, size/chapter) {
+			name := fmt.Sprintf("%s%d.md", prefix, i)
+			files[name] = text(name, min(size, chapter))
+			listed += "- [A](" + name + ")\n"
+		}
+
+		return files, listed
+	}
+	book := func(summary string, size int) object {
+		files, listed := chapters("", size)
+		files["SUMMARY.md"] = cmp.Or(summary, title+listed)
+
+		return object{"markdowns": files}
+	}
+	parts, sources, shared, list := object{}, []any{}, map[string]object{}, ""
+	for i := range 900 {
+		name := fmt.Sprintf("%d.md", i)
+		parts[name] = text(name, size/1000)
+	}
+	for i := range 8 {
+		name := fmt.Sprint(i)
+		files, listed := chapters(name+"-", size)
+		shared[name], sources, list = data(files), append(sources, from(name, "")), list+listed
+	}
+	all := map[string][]byte{}
+	for part, spec := range map[string]object{
+		"chapter":       book("", size),
+		"SUMMARY":       book(text("0.md", 250_000), 700_000),
+		"small SUMMARY": book(text("0.md", 32_000), 900_000),
+		"Auto":          {"markdowns": parts, "summary": "Auto"},
+		"ConfigMaps":    {"markdowns": object{"SUMMARY.md": title + list}, "markdownsFrom": sources},
+	} {
+		all[part] = marshal(t, sharing(t, spec, nil, shared).Request())
+	}
+
+	return all
+}
+
+// TestExpensiveTexts checks that a book whose author wants it to be expensive does not cost others
+// much: a call costs at most three times the CPU time, and twice the heap, of one for an ordinary
+// book of the same size. Package book has a test of the largest part of such calls.
+func TestExpensiveTexts(t *testing.T) {
+	const mostTime, mostMemory = 3, 2
+	// An ordinary book with a large SUMMARY.md has many chapters.
+	ordinary, many, usual := calls(t, ordinary, 10_240), calls(t, ordinary, 1_111)["chapter"], map[string]*cost{}
+	ordinary["SUMMARY"], ordinary["small SUMMARY"] = many, many
+	for part, message := range ordinary {
+		usual[part] = &cost{}
+		usual[part].run(t, message, 15)
+		t.Logf("ordinary, %s: %s, %d KiB", part, usual[part].time, usual[part].bytes>>10)
+	}
+	raw, err := os.ReadFile("../book/testdata/attacks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var attacks []struct {
+		Name, Fill string
+		Head       []struct {
+			Text  string
+			Times int
+		}
+	}
+	if err := yaml.UnmarshalStrict(raw, &attacks); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range attacks {
+		text := func(_ string, size int) string {
+			var out strings.Builder
+			for _, h := range a.Head {
+				out.WriteString(strings.Repeat(h.Text, h.Times))
 			}
+			out.WriteString(strings.Repeat(a.Fill, max(0, size-out.Len())/len(a.Fill)))
+
+			return strings.ReplaceAll(out.String()[:min(size, out.Len())], "\x00", " ") // The API server rejects it.
+		}
+		for part, message := range calls(t, text, 1_000_000) {
 			var took, beside cost
-			took.run(t, message)
+			took.run(t, message, 1)
 			// Other processes of the machine can double the CPU time of a call, so
 			// ordinary ones are measured beside it.
-			for n := 0; took.time > mostTime*usual[like].time && n < 30; n++ {
-				beside.run(t, ordinary[like])
-				took.run(t, message)
+			for n := 0; took.time > mostTime*usual[part].time && n < 30; n++ {
+				beside.run(t, ordinary[part], 1)
+				took.run(t, message, 1)
 			}
 			if beside.time == 0 {
-				beside = *usual[like]
+				beside = *usual[part]
 			}
-			if took.time > mostTime*beside.time || took.bytes > mostMemory*usual[like].bytes {
-				t.Errorf("%s in the %s: a call takes %s and %d KiB, and for an ordinary book %s and %d KiB",
-					name, where, took.time, took.bytes>>10, beside.time, usual[like].bytes>>10)
+			heap, most := len(message)+took.bytes, mostMemory*(len(ordinary[part])+usual[part].bytes)
+			if took.time > mostTime*beside.time || heap > most {
+				t.Errorf("%s in the %s: a call takes %s and %d KiB, and for an ordinary book %s and at most %d KiB",
+					a.Name, part, took.time, heap>>10, beside.time, most>>10)
 			}
 		}
 	}
-}
-
-// TestNeighbors checks that calls for expensive texts delay a small book hardly more than
-// calls for ordinary books of the same size do: 8 callers at once, and the 99th percentile
-// of the small book.
-func TestNeighbors(t *testing.T) {
-	large := calls(t, nil)
-	book := marshal(t, sharing(t, object{"markdowns": book("text")}, nil, nil).Request())
-	p99 := func(messages [][]byte) time.Duration {
-		var stop atomic.Bool
-		var others sync.WaitGroup
-		for i := range 8 {
-			others.Go(func() {
-				for n := i; !stop.Load(); n++ {
-					respond(t, messages[n%len(messages)])
-				}
-			})
-		}
-		took := make([]time.Duration, 300)
-		for i := range took {
-			began := time.Now()
-			respond(t, book)
-			took[i] = time.Since(began)
-		}
-		stop.Store(true)
-		others.Wait()
-		slices.Sort(took)
-
-		return took[len(took)*99/100]
-	}
-	var attacks [][]byte
-	texts := expensive(t)
-	for _, name := range []string{
-		"brackets", "backticks", "deep list and spaces", "link openers", "tags with open attributes", "definitions",
-		"includes", "deep lists",
-	} {
-		texts := calls(t, texts[name])
-		attacks = append(attacks, texts["spec"], texts["spec, SUMMARY"], texts["spec, Auto"])
-	}
-	var usual, attacked time.Duration
-	for range 3 { // Other processes of the machine may interfere.
-		usual, attacked = p99([][]byte{large["spec"]}), p99(attacks)
-		if attacked <= mostTime*usual+50*time.Millisecond {
-			t.Logf("99th percentile of a small book: %s, and %s beside ordinary books", attacked, usual)
-			return
-		}
-	}
-	t.Errorf("99th percentile of a small book: %s, and only %s beside ordinary books", attacked, usual)
 }

@@ -1,10 +1,13 @@
 package fn_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
+	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/test/cluster"
 )
@@ -15,6 +18,7 @@ var (
 	at, textAt, listAt     = cluster.At, cluster.TextAt, cluster.ListAt
 	child, metadata, clone = cluster.Child, cluster.Metadata, cluster.Clone
 	revisionOf, mergeInto  = cluster.RevisionOf, cluster.Merge
+	toStruct               = cluster.Struct
 )
 
 // newCluster returns a simulated cluster that checks the laws for each call.
@@ -67,12 +71,6 @@ func image(tag string) object {
 	return object{"image": object{"reference": "registry.example.com/book" + tag}}
 }
 
-func toStruct(t testing.TB, o object) *structpb.Struct {
-	t.Helper()
-
-	return cluster.Struct(t, o)
-}
-
 func toState(t testing.TB, key string, o object) *fnv1.State {
 	t.Helper()
 
@@ -103,7 +101,18 @@ func valueOf(t testing.TB, value any) *structpb.Value {
 	}
 }
 
-// specOf returns the spec in a request.
-func specOf(req *fnv1.RunFunctionRequest) *structpb.Struct {
-	return req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue()
+// readYAML returns the object in a file of the repository.
+func readYAML(t testing.TB, path string) object {
+	t.Helper()
+
+	b, err := os.ReadFile(filepath.Join("..", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := object{}
+	if err := yaml.Unmarshal(b, &out); err != nil {
+		t.Fatalf("cannot decode %s: %v", path, err)
+	}
+
+	return out
 }

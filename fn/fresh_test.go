@@ -1,16 +1,12 @@
 package fn_test
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/function-markdownview/test/cluster"
-	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
 // TestFresh checks that pods start with the text of their revision, if Crossplane applies
@@ -141,104 +137,4 @@ func TestFresh(t *testing.T) {
 // read returns the files that each pod of the Deployment read when it started.
 func read(c *cluster.Cluster) []map[string]string {
 	return c.Pods[revisionOf(c.Objects["deployment"])].Read
-}
-
-// TestFreshLives simulates random changes of books. Crossplane stops before it has applied
-// all resources, or Kubernetes rejects ConfigMaps or Deployments for a while.
-func TestFreshLives(t *testing.T) {
-	t.Parallel()
-
-	for seed := range uint64(4) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			s := sample.Random(2000 + seed)
-			spec := object{"replicas": float64(1 + s.Below(3)), "markdownsFrom": []any{from("guide", "guide")}}
-			c := newCluster(t, viewOf(spec), nil)
-			for n := range 16 {
-				// All texts differ, so that the text of a pod shows when it started.
-				c.Shared = map[string]object{"guide": data(object{"a.md": fmt.Sprintf("guide %d", n/3)})}
-				c.Edit(func(spec object) { spec["markdowns"] = book(fmt.Sprintf("text %d", n)) })
-				switch s.Below(12) {
-				case 0:
-					c.Input = nil
-				case 1:
-					c.Input = inputWith(object{"server": object{}})
-				case 2:
-					c.Input = inputWith(object{"immutableConfigMaps": true})
-				case 3:
-					c.Edit(func(spec object) { spec["viewerImage"] = fmt.Sprintf("docker.io/peaceiris/mdbook:v%d", s.Below(3)) })
-				case 4:
-					c.Edit(func(spec object) { spec["markdowns"].(object)[sample.Pick(s, "b.md", "c/d.md")] = "more" })
-				case 5:
-					c.Edit(func(spec object) { spec["summary"] = sample.Pick(s, "Auto", "Required") })
-				case 6:
-					if c.Objects["deployment"] != nil {
-						c.Orphan()
-					}
-				case 7:
-					if len(c.Objects) > 0 {
-						c.Lose(sample.Pick(s, slices.Sorted(maps.Keys(c.Objects))...))
-					}
-				case 8:
-					c.Stick()
-				case 9:
-					c.Drain()
-				}
-				c.Rejected = map[string]bool{sample.Pick(s, "ConfigMap", "ConfigMap", "Deployment", "none"): true}
-				c.Interrupted = s.Below(4)
-				for range s.Below(3) {
-					c.Reconcile()
-					c.Step()
-				}
-				c.Rejected, c.Interrupted = nil, 0
-				for range s.Below(3) * 8 {
-					c.Reconcile()
-					c.Step()
-				}
-			}
-			clear(c.Stuck)
-			if p := c.Settle(); !p.Ready() {
-				t.Errorf("not ready at the end: %v", p)
-			}
-		})
-	}
-}
-
-// TestOrphanedPods checks that pods can start again if somebody deletes the Deployment, but
-// not its pods, while a change rolls out.
-func TestOrphanedPods(t *testing.T) {
-	t.Parallel()
-
-	c := newCluster(t, viewOf(object{"markdowns": book("A"), "replicas": 3.0}), inputWith(object{"server": object{}}))
-	c.Settle()
-	change := func(text string) {
-		c.Edit(func(spec object) { spec["markdowns"] = book(text) })
-		c.Stick()
-		c.Settle()
-	}
-	change("B")
-	for _, step := range []struct {
-		reason string
-		change func()
-		// texts lists the texts that exist when the cluster has settled.
-		texts []string
-	}{
-		{"The Deployment is deleted", c.Orphan, []string{"A", "B"}},
-		{"The text changes before pods serve", func() { change("C") }, []string{"A", "B", "C"}},
-		{"The Deployment is deleted, and the text changes before the next call", func() {
-			c.Orphan()
-			c.Edit(func(spec object) { spec["markdowns"] = book("D") })
-		}, []string{"D"}},
-	} {
-		step.change()
-		c.Reconcile()
-		c.Drain()
-		c.Settle()
-		if all, _ := available(c, ""); all != 3 {
-			t.Errorf("%s: want three pods that serve, got %d", step.reason, all)
-		}
-		if diff := cmp.Diff(step.texts, c.Texts("page.md")); diff != "" {
-			t.Errorf("%s: texts that exist: -want, +got:\n%s", step.reason, diff)
-		}
-	}
 }

@@ -27,7 +27,6 @@ func shelf() map[string]object {
 	}
 
 	return map[string]object{
-		"book":    data(book("text")),
 		"unequal": data(object{"SUMMARY.md": "- [P](p.md)\n", "p.md": "", "q.md": ""}),
 		"summary": data(object{"SUMMARY.md": "- [A](guide/a.md)\n"}),
 		"guide":   data(object{"a.md": "# A\n"}),
@@ -36,12 +35,10 @@ func shelf() map[string]object {
 		"a.md":    binary(object{"a.md": "iVBORw0KGgo="}),
 		// - [Ä](a.md) and [B](b.md): Helm's b64enc writes text to binaryData.
 		"base64": binary(object{"SUMMARY.md": "LSBbw4RdKGEubWQpCg==", "a.md": "W0JdKGIubWQpCg=="}),
-		"link":   binary(object{"a.md": "W0JdKGIubWQpCg=="}),
 		"utf16":  binary(object{"SUMMARY.md": "/v8ALQ=="}),
 		// The keys of files in folders.
 		"keys":   binary(object{"guide_a.md-ec79dbeff9f4e5ad912a": "", "other_b.txt-4acf811392ed3a570558": ""}),
 		"other":  data(object{"b.txt": ""}),
-		"empty":  data(object{}),
 		"1000":   data(manyFiles(1000, ".md", "")),
 		"5000":   data(manyFiles(5000, ".md", "")),
 		"mib":    large(1 << 20),
@@ -80,8 +77,8 @@ func auto(spec object) object {
 	return spec
 }
 
-// TestMarkdownsFrom checks books that have files of other ConfigMaps or are in an
-// image. Package validate checks the entries of markdownsFrom.
+// TestMarkdownsFrom checks books that have files of other ConfigMaps. Packages validate and files
+// have more errors.
 func TestMarkdownsFrom(t *testing.T) {
 	t.Parallel()
 
@@ -90,159 +87,108 @@ func TestMarkdownsFrom(t *testing.T) {
 		dead       = incomplete + `a.md line 1: fix the link to "b.md", which leads nowhere, or add b.md to the book`
 		complete   = "BookComplete True Complete: No problems found in the book"
 		invalid    = "Degraded True InvalidSpec: spec"
-		not        = "BookComplete Unknown NotChecked: The function does not read image registry.example.com/book"
 	)
 	guide := object{"SUMMARY.md": "- [A](guide/a.md)\n"}
 	plain := object{"SUMMARY.md": "- [A](a.md)\n"}
-	books := inputWith(object{"allowedBookImages": []any{"*/book"}})
-	digest := "@sha256:" + strings.Repeat("1e", 32)
 	with := func(files, more object) object {
 		all := maps.Clone(files)
 		maps.Copy(all, more)
 
 		return all
 	}
-	template := func(files object) object { return object{"configMap": files} }
+	static, immutable := inputWith(object{"server": object{}}), inputWith(object{"immutableConfigMaps": true})
 	for name, tc := range map[string]struct {
 		reason      string
 		spec, input object
+		// mounted lists the ConfigMaps that are mounted beside our own. checkLaws compares the files.
 		// want is the beginning of one of the conditions.
-		want string
+		mounted, want string
 	}{
-		"Folder":     {"SUMMARY.md lists files of a ConfigMap", specFrom(guide, "guide@guide"), nil, complete},
-		"Alone":      {"All files can be in ConfigMaps", specFrom(nil, "book"), nil, complete},
-		"Across":     {"ConfigMaps refer to each other", specFrom(nil, "summary", "image@guide", "img@img"), nil, complete},
-		"Base64":     {"binaryData can have text", specFrom(nil, "base64"), nil, dead},
-		"Base64Auto": {"SUMMARY.md is generated from text in binaryData", auto(specFrom(nil, "link")), nil, dead},
-		"Base64OfView": {
-			"spec.binaries can have text", object{"markdowns": plain, "binaries": object{"a.md": "W0JdKGIubWQpCg=="}}, nil, dead,
+		"Across": {
+			"ConfigMaps refer to each other",
+			specFrom(nil, "summary", "image@guide", "img@img"), nil, "summary image img", complete,
 		},
-		"Base64OfTemplate": {
-			"binaryData of a template can have text",
-			object{"markdowns": plain},
-			inputWith(object{"templates": template(shelf()["link"])}), dead,
-		},
+		"Base64": {"binaryData can have text", specFrom(nil, "base64"), nil, "base64", dead},
 		"NotUTF8": {
-			"SUMMARY.md is in another encoding", specFrom(nil, "utf16"), nil,
+			"SUMMARY.md is in another encoding", specFrom(nil, "utf16"), nil, "",
 			invalid + ": Invalid value: save SUMMARY.md as UTF-8 text: mdBook cannot read it",
 		},
-		"Auto": {"SUMMARY.md is generated from all sources", auto(specFrom(nil, "guide@a", "guide@b")), nil, complete},
+		"Auto": {
+			"SUMMARY.md is generated from all sources",
+			auto(specFrom(nil, "guide@a", "guide@b")), nil, "guide guide", complete,
+		},
 		"AutoPresent": {
-			"SUMMARY.md of a ConfigMap is used, not generated", auto(specFrom(nil, "unequal")), nil,
+			"SUMMARY.md of a ConfigMap is used, not generated", auto(specFrom(nil, "unequal")), nil, "unequal",
 			incomplete + `add file "q.md" to SUMMARY.md, or remove it: it has no page`,
 		},
-		"Missing": {
-			"The message names a missing ConfigMap and the fix", specFrom(guide, "gone@guide"), nil,
-			"Degraded True ConfigMapNotFound: spec.markdownsFrom[0].configMap.name: Not found: " +
-				`"gone": create this ConfigMap in namespace docs, or remove it from the list`,
-		},
 		"NoSummary": {
-			"No source has SUMMARY.md", specFrom(nil, "guide@guide"), nil,
+			"No source has SUMMARY.md", specFrom(nil, "guide@guide"), nil, "",
 			invalid + ": Invalid value: add SUMMARY.md, which lists the chapters",
 		},
-		"Colliding": {
-			"A file of the MarkdownView is in a ConfigMap too",
-			specFrom(with(guide, object{"guide/a.md": ""}), "guide@guide"), nil,
-			invalid + `.markdownsFrom[0]: Invalid value: remove file "guide/a.md" here or from spec.markdowns: it is in both`,
-		},
 		"CollidingConfigMaps": {
-			"A file is in two ConfigMaps", auto(specFrom(nil, "guide", "a.md")), nil,
+			"A file is in two ConfigMaps", auto(specFrom(nil, "guide", "a.md")), nil, "",
 			invalid + `.markdownsFrom[1]: Invalid value: remove file "a.md" here or from ConfigMap guide: it is in both` +
 				`; spec: Invalid value: remove one of the two files named "a.md"`,
 		},
 		"KeysApart": {
 			"A file in one ConfigMap can have the name that is the key of a file in another",
-			specFrom(with(guide, object{"guide/a.md": "[B](../other/b.txt)"}), "keys", "other@other"), nil, complete,
+			specFrom(with(guide, object{"guide/a.md": "[B](../other/b.txt)"}), "keys", "other@other"), nil,
+			"keys other", complete,
 		},
 		"KeysTogether": {
 			"Two files in one ConfigMap cannot have the same key",
-			specFrom(with(book("text"), object{"guide/a.txt": "", "guide_a.txt-1f58ab141c9800f398af": ""}), "guide@more"), nil,
+			specFrom(with(book("text"), object{"guide/a.txt": "", "guide_a.txt-1f58ab141c9800f398af": ""}), "guide@more"),
+			nil, "",
 			invalid + `: Invalid value: rename file "guide/a.txt" or "guide_a.txt-1f58ab141c9800f398af": both have the key ` +
 				`"guide_a.txt-1f58ab141c9800f398af" in the ConfigMap`,
 		},
 		"Folders": {
-			"A file has the name of a folder", specFrom(with(guide, object{"guide": ""}), "guide@guide"), nil,
+			"A file has the name of a folder", specFrom(with(guide, object{"guide": ""}), "guide@guide"), nil, "",
 			invalid + `: Invalid value: rename file "guide" or the folder of "guide/a.md": both have this name`,
 		},
 		"Many": {
-			"A book has at most 1,000 files in total", auto(specFrom(nil, "1000", "guide@guide")), nil,
+			"A book has at most 1,000 files in total", auto(specFrom(nil, "1000", "guide@guide")), nil, "",
 			invalid + ".markdownsFrom: Forbidden: split the book: it has 1001 files, and a book has at most 1000",
 		},
 		"TooMany": {
-			"A ConfigMap with more keys than the function reads is an error", specFrom(plain, "5000@many"), nil,
+			"A ConfigMap with more keys than the function reads is an error", specFrom(plain, "5000@many"), nil, "",
 			invalid + ".markdownsFrom[5000].data: Too many: 5000: must have at most 4096 items",
-		},
-		"NoCharacter": {
-			"A path with a character that the API server cannot read is rejected", specFrom(book("text"), "guide@a\uffff"), nil,
-			invalid + ".markdownsFrom[0].path: Invalid value: \"a\\uffff\": must not contain control characters; " +
-				"spec: Invalid value: file name \"a\\uffff/a.md\" must not contain control characters",
 		},
 		"FarTooMany": {
 			"If a book has too many files, none is read",
-			with(specFrom(plain, "1000@a", "1000@b"), object{"binaries": manyFiles(500, ".png", "?")}), nil,
+			with(specFrom(plain, "1000@a", "1000@b"), object{"binaries": manyFiles(500, ".png", "?")}), nil, "",
 			invalid + ".markdownsFrom: Forbidden: split the book: it has 2501 files, and a book has at most 1000",
 		},
-		"OtherImageAllowed": {
-			"An image must match a pattern, and allowedImages is for other images",
-			object{"markdownsFrom": []any{image(":v1")}},
-			inputWith(object{"allowedImages": []any{"*/book"}, "allowedBookImages": []any{"registry.example.com/team/*"}}),
-			invalid + ".markdownsFrom[0].image.reference: Forbidden: name an image that matches registry.example.com/team/*",
+		"Immutable": {
+			"immutableConfigMaps is about the text of the spec",
+			specFrom(guide, "guide@guide"), immutable, "guide", complete,
 		},
-		"ImageAndTemplate": {
-			"A template cannot add files to an image",
-			object{"markdownsFrom": []any{image(":v1")}},
-			with(books, object{"templates": template(data(object{"theme.css": ""}))}),
-			invalid + ".markdownsFrom[0].image: Forbidden: use markdowns or ConfigMaps: the Input's templates.configMap adds " +
-				"files to every book, and nothing can be added to an image",
+		"Copies": {
+			"Images, texts that YAML would change, and names that are no keys are copied for a web server",
+			auto(specFrom(nil, "guide", "guide@ガイド", "img@img")), static, "", complete,
 		},
-		"Tag": {
-			"The message explains that a new image with the same tag does not roll out",
-			object{"markdownsFrom": []any{image(":v1")}},
-			books,
-			not + ":v1, which holds the book. Name a digest: a new image with the same tag is not rolled out",
-		},
-		"Digest": {
-			"A digest never changes, so the message needs no advice",
-			object{"markdownsFrom": []any{image(digest)}},
-			books,
-			not + digest + ", which holds the book\n",
+		"CopiesMost":   {"A ConfigMap holds 1 MiB", specFrom(guide, "mib@guide"), static, "", complete},
+		"CopiesLarger": {"Larger books are mounted", specFrom(guide, "larger@guide"), static, "larger", complete},
+		"CopiesKeys": {
+			"Files whose keys would be the same are mounted",
+			specFrom(with(guide, object{"guide/a.md": ""}), "keys"), static, "keys", complete,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := strings.Join(reported(checkLaws(t, sharing(t, tc.spec, tc.input, shelf()).Request())), "\n")
-			if !strings.Contains("\n"+got+"\n", "\n"+tc.want) {
+			rsp := checkLaws(t, sharing(t, tc.spec, tc.input, shelf()).Request())
+			if got := "\n" + strings.Join(reported(rsp), "\n"); !strings.Contains(got, "\n"+tc.want) {
 				t.Errorf("%s\nwant %s\ngot %s", tc.reason, tc.want, got)
 			}
+			var mounted []string
+			volume := cluster.VolumeIn(rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap())
+			for _, source := range listAt(volume, "projected", "sources") {
+				mounted = append(mounted, textAt(source, "configMap", "name"))
+			}
+			if got := strings.Join(mounted[min(1, len(mounted)):], " "); got != tc.mounted {
+				t.Errorf("%s: want ConfigMaps %q, got %q", tc.reason, tc.mounted, got)
+			}
 		})
-	}
-}
-
-// TestSent checks requests whose required resources do not include the ConfigMap that the
-// function required. Package request has more cases.
-func TestSent(t *testing.T) {
-	c := sharing(t, specFrom(book("text"), "guide@guide"), nil, shelf())
-	// Crossplane before v2.2 does not report its capabilities.
-	old, none, first := c.Request(), c.Request(), c.Request()
-	old.Meta.Capabilities = nil
-	none.RequiredResources["configmap/guide"] = nil
-	first.RequiredResources = nil
-	const waits = "ConfigMapNotFound: Crossplane has not sent the ConfigMaps of spec.markdownsFrom yet"
-	for _, tc := range []struct {
-		reason string
-		req    *fnv1.RunFunctionRequest
-		want   string
-	}{
-		{"An older Crossplane", old, "InvalidSpec: spec.markdownsFrom: Forbidden: " +
-			"upgrade Crossplane to v2.2 or later: this version does not send resources to functions"},
-		{"No ConfigMap", none, "ConfigMapNotFound: spec.markdownsFrom[0].configMap.name: Not found: " +
-			`"guide": create this ConfigMap in namespace docs, or remove it from the list`},
-		{"The first call", first, waits},
-	} {
-		rsp := checkLaws(t, tc.req)
-		if diff := cmp.Diff(tc.want, degraded(rsp)); diff != "" || len(rsp.GetDesired().GetResources()) > 0 {
-			t.Errorf("%s: want no resources, got %v: -want, +got:\n%s", tc.reason, rsp.GetDesired().GetResources(), diff)
-		}
 	}
 }
 
@@ -321,59 +267,13 @@ func TestImageVolumeRemoved(t *testing.T) {
 	c.Settle()
 	const want = "ApplyFailed: Use markdowns or ConfigMaps, or upgrade to Kubernetes 1.35 or later: " +
 		"this cluster removed the image volume from Deployment viewer-sample"
-	for _, removed := range []bool{false, true} {
-		if removed {
-			delete(at(c.Objects["deployment"], "spec", "template", "spec").(object), "volumes")
-		}
-		rsp := checkLaws(t, c.Request())
-		if got := degraded(rsp); (got == want) != removed {
-			t.Errorf("removed %t: got %v", removed, got)
-		}
-		if got := rsp.GetDesired().GetResources()["deployment"].GetReady(); (got == fnv1.Ready_READY_TRUE) == removed {
-			t.Errorf("removed %t: got %v", removed, got)
-		}
+	delete(at(c.Objects["deployment"], "spec", "template", "spec").(object), "volumes")
+	rsp := checkLaws(t, c.Request())
+	if got := degraded(rsp); got != want {
+		t.Errorf("want %s, got %s", want, got)
 	}
-}
-
-// TestCopies checks from which ConfigMaps pods read a book. checkLaws compares the files.
-func TestCopies(t *testing.T) {
-	t.Parallel()
-
-	static, immutable := inputWith(object{"server": object{}}), inputWith(object{"immutableConfigMaps": true})
-	guide := object{"SUMMARY.md": "- [A](guide/a.md)\n"}
-	for _, tc := range []struct {
-		reason      string
-		spec, input object
-		// want lists the ConfigMaps that are mounted beside our own.
-		want []string
-	}{
-		{"A web server builds the book of the revision, once", specFrom(guide, "guide@guide"), static, nil},
-		{"mdBook builds a changed book again", specFrom(guide, "guide@guide"), nil, []string{"guide"}},
-		{"immutableConfigMaps is about the text of the spec", specFrom(guide, "guide@guide"), immutable, []string{"guide"}},
-		{"Keys that are added later are not mounted", specFrom(guide, "empty", "guide@guide"), nil, []string{"guide"}},
-		{
-			"Images, texts that YAML would change, and names that are no keys are copied",
-			auto(specFrom(nil, "guide", "guide@ガイド", "img@img")), static, nil,
-		},
-		{"A ConfigMap holds 1 MiB", specFrom(guide, "mib@guide"), static, nil},
-		{"Larger books are mounted", specFrom(guide, "larger@guide"), static, []string{"larger"}},
-		{
-			"Files whose keys would be the same are mounted",
-			specFrom(object{"SUMMARY.md": "- [A](guide/a.md)\n", "guide/a.md": ""}, "keys"), static,
-			[]string{"keys"},
-		},
-	} {
-		rsp := checkLaws(t, sharing(t, tc.spec, tc.input, shelf()).Request())
-		var got []string
-		volume := cluster.VolumeIn(rsp.GetDesired().GetResources()["deployment"].GetResource().AsMap())
-		for i, source := range listAt(volume, "projected", "sources") {
-			if i > 0 {
-				got = append(got, textAt(source, "configMap", "name"))
-			}
-		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s: ConfigMaps: -want, +got:\n%s", tc.reason, diff)
-		}
+	if got := rsp.GetDesired().GetResources()["deployment"].GetReady(); got != fnv1.Ready_READY_FALSE {
+		t.Errorf("the Deployment is %v", got)
 	}
 }
 

@@ -102,40 +102,28 @@ func FuzzNames(f *testing.F) {
 		f.Add(name, "sample")
 	}
 	f.Fuzz(func(t *testing.T, one, other string) {
-		if len(validation.IsDNS1123Subdomain(one)) > 0 || len(validation.IsDNS1123Subdomain(other)) > 0 {
-			return
+		var all []map[string]object
+		for _, name := range []string{one, other} {
+			if len(validation.IsDNS1123Subdomain(name)) > 0 {
+				return
+			}
+			view := viewOf(object{"markdowns": book("text")})
+			metadata(view)["name"] = name
+			rsp := checkLaws(t, newCluster(t, view, nil).Request())
+			if isFatal(rsp) {
+				t.Fatalf("law 6: valid name %q is rejected: %v", name, rsp.GetResults())
+			}
+			all = append(all, objectsIn(rsp.GetDesired()))
 		}
-		first, second := composedOf(t, one), composedOf(t, other)
 		for _, key := range ours {
-			a, b := nameAndInstance(first[key]), nameAndInstance(second[key])
-			if (one == other) != (a[0] == b[0]) || (one == other) != (a[1] == b[1]) {
-				t.Errorf("law 6: XRs %q and %q have %s %q and %q", one, other, key, a, b)
+			for _, path := range [][]string{{"name"}, {"labels", "app.kubernetes.io/instance"}} {
+				a, b := textAt(all[0][key]["metadata"], path...), textAt(all[1][key]["metadata"], path...)
+				if (one == other) != (a == b) {
+					t.Errorf("law 6: XRs %q and %q have %s with %v %q and %q", one, other, key, path, a, b)
+				}
 			}
 		}
 	})
-}
-
-// composedOf returns the composed resources of an XR with a name.
-func composedOf(t testing.TB, name string) map[string]*fnv1.Resource {
-	t.Helper()
-
-	view := viewOf(object{"markdowns": book("text")})
-	metadata(view)["name"] = name
-	rsp := checkLaws(t, newCluster(t, view, nil).Request())
-	if isFatal(rsp) {
-		t.Fatalf("law 6: valid name %q is rejected: %v", name, rsp.GetResults())
-	}
-
-	return rsp.GetDesired().GetResources()
-}
-
-func nameAndInstance(r *fnv1.Resource) [2]string {
-	m := r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()
-
-	return [2]string{
-		m["name"].GetStringValue(),
-		m["labels"].GetStructValue().GetFields()["app.kubernetes.io/instance"].GetStringValue(),
-	}
 }
 
 // FuzzText composes files with random text. It tests law 7.

@@ -3,6 +3,7 @@ package fn_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -19,7 +20,7 @@ import (
 // A golden request was once sent at a moment in the life of a simulated MarkdownView, with the
 // resources that a release composed, as the API server stored them. It is not updated when the
 // function changes, so a change that would roll out every live Deployment appears as a
-// difference in the response. To add one, pass the request of a cluster to writeGolden.
+// difference in the response. To add one, write the request of a cluster with writeGolden.
 //
 // The files whose names begin with a number show what the function does. Read them first.
 var update = flag.Bool("update", false, "write the golden responses")
@@ -38,7 +39,8 @@ func TestGolden(t *testing.T) {
 				lawSettled(t, req, rsp)
 			}
 			if *update {
-				writeGolden(t, path, rsp)
+				b, err := protojson.Marshal(rsp)
+				writeGolden(t, path, b, err)
 			}
 			want := &fnv1.RunFunctionResponse{}
 			readGolden(t, path, want)
@@ -101,18 +103,14 @@ func readGolden(t testing.TB, path string, into proto.Message) {
 	}
 }
 
-// writeGolden writes a message as JSON. protojson changes its white space from build to
-// build on purpose, so the JSON is indented again.
-func writeGolden(t testing.TB, path string, m proto.Message) {
+// writeGolden writes a golden file. protojson changes its white space from build to build on
+// purpose, so the JSON is indented again.
+func writeGolden(t testing.TB, path string, b []byte, err error) {
 	t.Helper()
 
-	b, err := protojson.Marshal(m)
-	if err != nil {
-		t.Fatalf("cannot encode %s: %v", path, err)
-	}
 	out := bytes.Buffer{}
-	if err := json.Indent(&out, b, "", "  "); err != nil {
-		t.Fatalf("cannot indent %s: %v", path, err)
+	if err := errors.Join(err, json.Indent(&out, b, "", "  ")); err != nil {
+		t.Fatalf("cannot encode %s: %v", path, err)
 	}
 	out.WriteByte('\n')
 	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {

@@ -521,44 +521,40 @@ func (c *call) lawMetadata(key string, o metav1.Object) {
 // lawNothingEmpty checks a part of law 4: there are no nulls, empty objects or empty
 // lists.
 func (c *call) lawNothingEmpty(path string, v any) {
+	empty := v == nil
 	switch v := v.(type) {
 	case object:
+		empty = len(v) == 0
 		for name, value := range v {
 			c.lawNothingEmpty(path+"."+name, value)
 		}
-		if len(v) > 0 {
-			return
-		}
 	case []any:
+		empty = len(v) == 0
 		for _, value := range v {
 			c.lawNothingEmpty(path+"[]", value)
 		}
-		if len(v) > 0 {
-			return
-		}
-	default:
-		if v != nil {
-			return
-		}
 	}
-	c.Errorf("law 4: %s is null or empty", path)
+	if empty {
+		c.Errorf("law 4: %s is null or empty", path)
+	}
 }
 
 func (c *call) lawConfigMap(cm *corev1.ConfigMap) {
 	size := 0
+	add := func(name string, n int) {
+		size += n
+		if details := validation.IsConfigMapKey(name); len(details) > 0 {
+			c.Errorf("law 4: key %q: %v", name, details)
+		}
+	}
 	for name, text := range cm.Data {
-		size += len(text)
+		add(name, len(text))
 		if _, ok := cm.BinaryData[name]; ok {
 			c.Errorf("law 4: key %q is in data and in binaryData", name)
 		}
 	}
-	for _, b := range cm.BinaryData {
-		size += len(b)
-	}
-	for _, name := range slices.AppendSeq(slices.Collect(maps.Keys(cm.Data)), maps.Keys(cm.BinaryData)) {
-		if details := validation.IsConfigMapKey(name); len(details) > 0 {
-			c.Errorf("law 4: key %q: %v", name, details)
-		}
+	for name, b := range cm.BinaryData {
+		add(name, len(b))
 	}
 	if size > corev1.MaxSecretSize {
 		c.Errorf("law 4: a ConfigMap with %d bytes of data", size)
@@ -658,8 +654,7 @@ func (c *call) lawByteExact() {
 }
 
 // lawShared checks law 7 for the files of other ConfigMaps and for an image: the pods
-// mount them. With a web server, pods read copies of the files, if they fit in our
-// ConfigMap.
+// mount them, or read copies. TestMarkdownsFrom checks which.
 func (c *call) lawShared() {
 	if image := c.bookImage(); image != "" {
 		named, err := reference.ParseNormalizedNamed(image)
@@ -675,19 +670,13 @@ func (c *call) lawShared() {
 			}
 		}
 	}
-	copied, collides := c.volume.ConfigMap != nil, false
-	own := cluster.TextsIn(c.desired[c.text])
-	files, size := 0, sizeOf(own)
+	copied, files := c.volume.ConfigMap != nil, 0
 	for _, from := range listAt(c.spec, "markdownsFrom") {
 		name := textAt(from, "configMap", "name")
 		for _, r := range c.req.GetRequiredResources()["configmap/"+name].GetItems() {
-			texts := cluster.TextsIn(r.GetResource().AsMap())
-			size += sizeOf(texts)
-			for key, text := range texts {
+			for key, text := range cluster.TextsIn(r.GetResource().AsMap()) {
 				files++
 				path := strings.TrimPrefix(textAt(from, "path")+"/"+key, "/")
-				_, taken := own[path]
-				collides = collides || taken
 				if got, ok := c.file(path); copied && (!ok || got != text) {
 					c.Errorf("law 7: the copy of file %s of ConfigMap %s is not the same", path, name)
 				}
@@ -700,20 +689,6 @@ func (c *call) lawShared() {
 	if !copied && files != len(mounted) {
 		c.Errorf("law 7: %d files of other ConfigMaps are mounted, want %d: %v", len(mounted), files, mounted)
 	}
-	static := c.input["server"] != nil
-	if files > 0 && copied && !static || static && c.volume.Projected != nil && size <= 1<<20 && !collides {
-		c.Errorf("law 7: files of other ConfigMaps are copied: %t, with a web server: %t, size: %d", copied, static, size)
-	}
-}
-
-// sizeOf returns the size of files in bytes.
-func sizeOf(texts map[string]string) int {
-	size := 0
-	for _, text := range texts {
-		size += len(text)
-	}
-
-	return size
 }
 
 // file returns what a pod reads in a file of the book, and whether the file exists. A

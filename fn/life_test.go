@@ -97,38 +97,11 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestLifeOfRoute creates MarkdownViews whose resources are applied in several orders. A
-// Gateway that finds the route before the Service is not an error.
-func TestLifeOfRoute(t *testing.T) {
-	t.Parallel()
-
-	before := 0
-	for order := range uint64(6) {
-		c := newCluster(t, viewOf(object{"markdowns": book("one"), "replicas": 1.0}),
-			object{"route": object{"host": "{name}.example.com", "parentRefs": []any{object{"name": "public"}}}})
-		c.Order = order
-		c.Reconcile()
-		if at(c.Objects["httproute"], "status", "parents") != nil {
-			before++
-		}
-		p := c.Settle()
-		if diff := cmp.Diff([]string{"Available"}, p.Events); diff != "" {
-			t.Errorf("order %d: events: -want, +got:\n%s", order, diff)
-		}
-		if diff := cmp.Diff([]string{"AsExpected: No errors found"}, p.Conditions("Degraded")); diff != "" {
-			t.Errorf("order %d: Degraded: -want, +got:\n%s", order, diff)
-		}
-	}
-	if before == 0 {
-		t.Error("no order creates the route before the Service")
-	}
-}
-
 // TestLives simulates MarkdownViews with random changes at random times.
 func TestLives(t *testing.T) {
 	t.Parallel()
 
-	for seed := range uint64(6) {
+	for seed := range uint64(16) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			live(t, sample.Random(seed))
@@ -220,11 +193,15 @@ func happen(c *cluster.Cluster, s *sample.Source) {
 		},
 		c.Drain,
 		func() {
-			// Crossplane stops while it applies resources.
+			// Kubernetes rejects resources for a while, or Crossplane stops while it applies them.
 			write(c, s.Text())
-			c.Interrupted = 1 + s.Below(3)
-			c.Reconcile()
-			c.Interrupted = 0
+			c.Interrupted = s.Below(4)
+			c.Rejected = map[string]bool{sample.Pick(s, "none", "ConfigMap", "Deployment", "ConfigMap"): true}
+			for range 1 + s.Below(3) {
+				c.Reconcile()
+				c.Step()
+			}
+			c.Interrupted, c.Rejected = 0, nil
 		},
 		func() {
 			c.Edit(func(spec object) {
@@ -245,6 +222,11 @@ func happen(c *cluster.Cluster, s *sample.Source) {
 			delete(c.Repositories, "handbook")
 		},
 		func() { c.Repositories["handbook"] = s.Repository() },
+		func() {
+			if exists {
+				c.Orphan()
+			}
+		},
 	}
 	changes[s.Below(len(changes))]()
 }

@@ -24,17 +24,6 @@ func repository(revision, ready, message string) object {
 	}
 }
 
-// following returns a cluster with a MarkdownView that follows the OCIRepository handbook.
-func following(t *testing.T) *cluster.Cluster {
-	t.Helper()
-
-	c := newCluster(t, viewOf(object{"markdownsFrom": []any{object{"ociRepository": object{"name": "handbook"}}}}),
-		inputWith(object{"allowedBookImages": []any{"registry.example.com/team/*"}}))
-	c.Repositories = map[string]object{}
-
-	return c
-}
-
 // TestRepositoryLife simulates an OCIRepository as Flux's source-controller changes it.
 func TestRepositoryLife(t *testing.T) {
 	t.Parallel()
@@ -44,18 +33,22 @@ func TestRepositoryLife(t *testing.T) {
 		two     = "sha256:" + "2222222222222222222222222222222222222222222222222222222222222222"
 		book    = "registry.example.com/team/book@"
 		subject = "OCIRepository handbook in namespace docs"
-		waits   = `OCIRepositoryNotReady: spec.markdownsFrom[0].ociRepository.name: Invalid value: "handbook": `
+		name    = "spec.markdownsFrom[0].ociRepository.name: "
+		waits   = "OCIRepositoryNotReady: " + name + `Invalid value: "handbook": `
+		allowed = "registry.example.com/team/*"
+		denied  = "InvalidSpec: " + name + "Forbidden: name an OCIRepository with a URL that matches " + allowed
 		stays   = "OCIRepositoryNotReady: The book stays at " + book + two + ": "
 		fine    = "AsExpected: No errors found"
 		absent  = "create " + subject + ", or name another one: it does not exist"
 		unready = subject + " is not ready: "
-		fetch   = subject + " waits for Flux, which has not fetched its image yet"
 		resume  = "resume " + subject + ": it is suspended"
 		stored  = "stored artifact"
 		builds  = "building artifact"
 		missing = "no signature"
 	)
-	c := following(t)
+	c := newCluster(t, viewOf(object{"markdownsFrom": []any{object{"ociRepository": object{"name": "handbook"}}}}),
+		inputWith(object{"allowedBookImages": []any{allowed}}))
+	c.Repositories = map[string]object{}
 	set := func(revision, ready, message string) func() {
 		return func() { c.Repositories["handbook"] = repository(revision, ready, message) }
 	}
@@ -66,11 +59,14 @@ func TestRepositoryLife(t *testing.T) {
 			mergeInto(c.Repositories["handbook"], object{"metadata": object{"generation": 2.0}, "spec": fields})
 		}
 	}
-	unseen := func() {
-		set("", "Unknown", "")()
-		delete(c.Repositories["handbook"], "status")
+	foreign := func() {
+		set("latest@"+one, "True", stored)()
+		child(c.Repositories["handbook"], "spec")["url"] = "oci://registry.example.com/docs/book"
 	}
-	remove := func() { delete(c.Repositories, "handbook") }
+	remove := func() {
+		delete(c.Repositories, "handbook")
+		c.Edit(func(spec object) { spec["replicas"] = 3.0 })
+	}
 	url, suspend := object{"url": "oci://registry.example.com/team/other"}, object{"suspend": true}
 	for _, step := range []struct {
 		reason string
@@ -79,10 +75,7 @@ func TestRepositoryLife(t *testing.T) {
 		image, degraded string
 	}{
 		{"It is absent, and no pod serves another image", func() {}, "", waits + absent},
-		{"Flux has not seen it", unseen, "", waits + fetch},
-		{"Flux is fetching it", set("", "Unknown", builds), "", waits + fetch},
-		{"Flux cannot fetch it", set("", "False", "no such tag"), "", waits + unready + "no such tag"},
-		{"It is suspended before it was fetched", changed("", "True", "", suspend), "", waits + resume},
+		{"The Input does not allow its image", foreign, "", denied},
 		{"Flux has fetched it", set("latest@"+one, "True", stored), book + one, fine},
 		{"Flux sees that the tag moves", set("latest@"+one, "Unknown", builds), book + one, fine},
 		{"The tag has moved", set("latest@"+two, "True", stored), book + two, fine},
@@ -91,7 +84,7 @@ func TestRepositoryLife(t *testing.T) {
 		{"It has another URL, which Flux has not fetched", changed("latest@"+two, "True", "", url), book + two, fine},
 		{"Flux cannot fetch it", changed("latest@"+two, "False", "denied", url), book + two, stays + unready + "denied"},
 		{"It is suspended", changed("latest@"+two, "True", "", suspend), book + two, fine},
-		{"It is deleted", remove, book + two, stays + absent},
+		{"It is deleted, and another change rolls out", remove, book + two, stays + absent},
 		{"It is created again", set("", "Unknown", "reconciliation in progress"), book + two, stays + absent},
 		{"It is suspended before it was fetched again", changed("", "True", "", suspend), book + two, stays + resume},
 		{"Flux has fetched it again, by digest", set(one, "True", stored), book + one, fine},
@@ -106,58 +99,6 @@ func TestRepositoryLife(t *testing.T) {
 		}
 		if step.image != "" && !p.Ready() {
 			t.Errorf("%s: not ready at the end: %v", step.reason, p)
-		}
-	}
-}
-
-// TestRepositoryWhileWaiting checks that other changes roll out while an OCIRepository is
-// waited for.
-func TestRepositoryWhileWaiting(t *testing.T) {
-	t.Parallel()
-
-	c := following(t)
-	c.Repositories["handbook"] = repository("latest@sha256:"+strings.Repeat("1e", 32), "True", "stored artifact")
-	c.Settle()
-	delete(c.Repositories, "handbook")
-	c.Edit(func(spec object) { spec["replicas"] = 3.0 })
-	if p := c.Settle(); !p.Ready() || at(c.Objects["deployment"], "spec", "replicas") != 3.0 {
-		t.Errorf("want 3 replicas, got %v, %v", at(c.Objects["deployment"], "spec", "replicas"), p)
-	}
-}
-
-// TestRepositoryPolicy checks which images of an OCIRepository are rejected.
-func TestRepositoryPolicy(t *testing.T) {
-	t.Parallel()
-
-	const named = "spec.markdownsFrom[0].ociRepository.name: "
-	for url, tc := range map[string]struct {
-		reason  string
-		allowed []any
-		want    string
-	}{
-		"oci://registry.example.com/team/book": {
-			"Another repository is allowed",
-			[]any{"registry.example.com/docs/*"},
-			"Forbidden: name an OCIRepository with a URL that matches registry.example.com/docs/*",
-		},
-		"oci://registry.example.com/docs/book": {
-			"None is allowed",
-			[]any{},
-			"Forbidden: use markdowns or ConfigMaps: the Input's allowedBookImages allows no image",
-		},
-		"oci://registry.example.com/A": {
-			"A URL that is no image",
-			[]any{"*/a"},
-			`Invalid value: "registry.example.com/A@sha256:1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e…": ` +
-				"write an image reference such as docker.io/peaceiris/mdbook:v0.5.0",
-		},
-	} {
-		c := following(t)
-		c.Input["allowedBookImages"] = tc.allowed
-		c.Repositories["handbook"] = repository("latest@sha256:"+strings.Repeat("1e", 32), "True", "stored artifact")
-		child(c.Repositories["handbook"], "spec")["url"] = url
-		if diff := cmp.Diff("InvalidSpec: "+named+tc.want, degraded(checkLaws(t, c.Request()))); diff != "" {
-			t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 		}
 	}
 }

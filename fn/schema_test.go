@@ -2,14 +2,11 @@ package fn_test
 
 import (
 	"encoding/json"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/types/known/structpb"
-	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/compose"
 	"github.com/crossplane-contrib/function-markdownview/internal/judge"
@@ -18,32 +15,41 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
+// schemaOf returns the schema in the XRD of the Configuration.
+func schemaOf(t *testing.T) any {
+	t.Helper()
+
+	versions := listAt(readYAML(t, "package/configuration/definition.yaml"), "spec", "versions")
+
+	return at(versions[0], "schema", "openAPIV3Schema")
+}
+
 // declared returns the fields that a schema declares below one of its properties, with
 // their types.
-func declared(schema *structpb.Struct, property string) map[string]string {
+func declared(schema any, property string) map[string]string {
 	out := map[string]string{}
-	var walk func(prefix string, s *structpb.Struct)
-	walk = func(prefix string, s *structpb.Struct) {
-		for name, child := range s.GetFields()["properties"].GetStructValue().GetFields() {
-			out[prefix+name] = schemaType(child.GetStructValue())
-			walk(prefix+name+".", child.GetStructValue())
+	var walk func(prefix string, s any)
+	walk = func(prefix string, s any) {
+		properties, _ := at(s, "properties").(object)
+		for name, child := range properties {
+			out[prefix+name] = schemaType(child)
+			walk(prefix+name+".", child)
 		}
 	}
-	walk("", schema.GetFields()["properties"].GetStructValue().GetFields()[property].GetStructValue())
+	walk("", at(schema, "properties", property))
 
 	return out
 }
 
-func schemaType(s *structpb.Struct) string {
-	if s.GetFields()["x-kubernetes-int-or-string"].GetBoolValue() {
+func schemaType(s any) string {
+	if at(s, "x-kubernetes-int-or-string") == true {
 		return "quantity"
 	}
-	kind := s.GetFields()["type"].GetStringValue()
-	if of := s.GetFields()["additionalProperties"].GetStructValue(); of != nil {
-		return kind + " of " + schemaType(of)
+	if of := at(s, "additionalProperties"); of != nil {
+		return textAt(s, "type") + " of " + schemaType(of)
 	}
 
-	return kind
+	return textAt(s, "type")
 }
 
 // typed returns the fields of a Go struct with their types, named as in a schema.
@@ -88,43 +94,24 @@ func goType(t reflect.Type) string {
 // TestXRD compares the Go type of the spec, and the status fields that the function writes, with
 // the XRD of the Configuration. Packages files and validate compare the messages of its rules.
 func TestXRD(t *testing.T) {
-	b, err := os.ReadFile("../package/configuration/definition.yaml")
-	if err != nil {
-		t.Fatal(err)
+	schema := schemaOf(t)
+	want := declared(schema, "spec")
+	if diff := cmp.Diff(want, typed(view.Spec{})); diff != "" || want["book.title"] != "string" {
+		t.Errorf("spec: -in the XRD, +in the Go type:\n%s", diff)
 	}
-	xrd := &structpb.Struct{}
-	j, err := yaml.YAMLToJSON(b)
-	if err != nil {
-		t.Fatal(err)
+	want = map[string]string{
+		"status": "string", "replicas": "integer", "readyReplicas": "integer",
+		"selector": "string", "observedGeneration": "integer", "url": "string",
 	}
-	if err := xrd.UnmarshalJSON(j); err != nil {
-		t.Fatal(err)
+	if diff := cmp.Diff(want, declared(schema, "status")); diff != "" {
+		t.Errorf("status fields in the XRD: Crossplane can apply only these: -want, +got:\n%s", diff)
 	}
-	schema := xrd.GetFields()["spec"].GetStructValue().GetFields()["versions"].GetListValue().GetValues()[0].
-		GetStructValue().GetFields()["schema"].GetStructValue().GetFields()["openAPIV3Schema"].GetStructValue()
-
-	t.Run("Spec", func(t *testing.T) {
-		want := declared(schema, "spec")
-		if diff := cmp.Diff(want, typed(view.Spec{})); diff != "" || want["book.title"] != "string" {
-			t.Errorf("spec: -in the XRD, +in the Go type:\n%s", diff)
-		}
-	})
-
-	t.Run("Status", func(t *testing.T) {
-		want := map[string]string{
-			"status": "string", "replicas": "integer", "readyReplicas": "integer",
-			"selector": "string", "observedGeneration": "integer", "url": "string",
-		}
-		if diff := cmp.Diff(want, declared(schema, "status")); diff != "" {
-			t.Errorf("status fields in the XRD: Crossplane can apply only these: -want, +got:\n%s", diff)
-		}
-		d, _ := compose.Compose(viewtest.View(), request.Observed{})
-		got := map[string]string{}
-		for name, value := range judge.StatusOf(viewtest.View(), request.Observed{}, d, judge.Readiness{}) {
-			got[string(name)] = goType(reflect.TypeOf(value))
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("status fields that the function writes: -want, +got:\n%s", diff)
-		}
-	})
+	d, _ := compose.Compose(viewtest.View(), request.Observed{})
+	got := map[string]string{}
+	for name, value := range judge.StatusOf(viewtest.View(), request.Observed{}, d, judge.Readiness{}) {
+		got[string(name)] = goType(reflect.TypeOf(value))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("status fields that the function writes: -want, +got:\n%s", diff)
+	}
 }

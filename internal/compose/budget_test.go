@@ -11,7 +11,7 @@ import (
 )
 
 func TestNeedsBudget(t *testing.T) {
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason   string
 		replicas *int32
 		observed string
@@ -22,8 +22,7 @@ func TestNeedsBudget(t *testing.T) {
 		"Autoscaled": {reason: "An autoscaler has set two replicas", observed: `{spec: {replicas: 2}}`, want: true},
 		"ScaledDown": {reason: "An autoscaler has set one replica", observed: `{spec: {replicas: 1}}`},
 		"Unknown":    {reason: "A Deployment has one replica by default"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			d := &Desired{Deployment: &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: tc.replicas}}}
 			o := request.Observed{Deployment: viewtest.Decode[request.ObservedDeployment](t, tc.observed)}

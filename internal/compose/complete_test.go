@@ -20,10 +20,9 @@ func TestConditionOfAnotherBook(t *testing.T) {
 	incomplete := report.Condition{Type: report.TypeBookComplete, Status: "False", Reason: "Incomplete", Message: problem}
 	other := report.Condition{Type: report.TypeBookComplete, Status: "False", Reason: "Incomplete", Message: "The book has problems: others"}
 
-	cases := map[string]struct {
-		reason string
-		text   string
-		last   report.Condition
+	for name, tc := range map[string]struct {
+		reason, text string
+		last         report.Condition
 		// described is the condition of the book that the Deployment runs.
 		described report.Condition
 		want      report.Condition
@@ -38,24 +37,17 @@ func TestConditionOfAnotherBook(t *testing.T) {
 		// The annotation matches a condition that is wrong for this text, so the result
 		// shows that nothing is parsed.
 		"NotParsed": {reason: "A book that was composed before is not parsed", text: "[b](b.md)", last: other, described: other, want: other},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Spec.Markdowns["a.md"] = tc.text
-			first, problems := Compose(v, request.Observed{})
-			if len(problems) > 0 {
-				t.Fatal(viewtest.Messages(problems))
-			}
+			first := composed(t, v, request.Observed{})
 			o := request.Observed{Deployment: &request.ObservedDeployment{}}
 			o.Deployment.Spec.Template.Metadata.Annotations.Revision = first.Revision
 			o.Deployment.Metadata.Annotations.Incomplete = incompleteHash(tc.described)
 			v.Last.Status.Conditions = []report.Condition{tc.last}
 
-			d, problems := Compose(v, o)
-			if len(problems) > 0 {
-				t.Fatal(viewtest.Messages(problems))
-			}
+			d := composed(t, v, o)
 			if diff := cmp.Diff(tc.want, d.Complete); diff != "" {
 				t.Errorf("\n%s\nBookComplete: -want, +got:\n%s", tc.reason, diff)
 			}

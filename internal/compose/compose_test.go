@@ -16,11 +16,22 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
+// composed returns the desired resources of a valid view.
+func composed(t *testing.T, v view.View, o request.Observed) *Desired {
+	t.Helper()
+	d, problems := Compose(v, o)
+	if len(problems) > 0 {
+		t.Fatal(viewtest.Messages(problems))
+	}
+
+	return d
+}
+
 // TestTemplates checks what templates change in the Deployment, and that only a change of the
 // pods changes the revision. Package template has more cases.
 func TestTemplates(t *testing.T) {
 	const server = "server: {}, "
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, input, template string
 		// want has the containers, the number of replicas and the strategy.
 		want string
@@ -32,16 +43,12 @@ func TestTemplates(t *testing.T) {
 		"Second":   {reason: "Containers keep the order of the template: Pagefind reads the book that mdBook has built", input: server, template: `spec: {template: {spec: {initContainers: [{name: mdbook}, {name: pagefind, image: a}]}}}`, want: "mdbook pagefind server, 2, RollingUpdate 100% 0"},
 		"Recreate": {reason: "Another strategy removes the fields of the default strategy", template: `spec: {strategy: {type: Recreate}}`, want: "mdbook, 2, Recreate", same: true},
 		"Replicas": {reason: "A template can set replicas", template: `spec: {replicas: 0}`, want: "mdbook, 0, RollingUpdate 100% 0", same: true},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input = *viewtest.Decode[v1beta1.Input](t, "{"+tc.input+"}")
 			v.Input.Templates.Deployment = viewtest.Template(t, "{"+tc.template+"}")
-			d, problems := Compose(v, request.Observed{})
-			if len(problems) > 0 {
-				t.Fatalf("\n%s\nCompose(): %v", tc.reason, viewtest.Messages(problems))
-			}
+			d := composed(t, v, request.Observed{})
 			var names []string
 			for _, c := range append(d.Deployment.Spec.Template.Spec.InitContainers, d.Deployment.Spec.Template.Spec.Containers...) {
 				names = append(names, c.Name)
@@ -68,7 +75,7 @@ func TestTemplateErrors(t *testing.T) {
 		fixed = ": Forbidden: remove it: a template cannot change this field"
 		named = `{metadata: {name: other}}`
 	)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, input string
 		change        func(v *view.View)
 		want          []string
@@ -116,8 +123,7 @@ func TestTemplateErrors(t *testing.T) {
 			input:  `{ttl: -1s, templates: {configMap: {metadata: {annotations: {a: b}}}, deployment: {kind: Deployment, spec: {paused: false}}, service: {spec: {ports: [{port: 80, $patch: delete}]}}}}`,
 			want:   []string{`input.ttl: Invalid value: "-1s": must not be negative`},
 		},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input = *viewtest.Decode[v1beta1.Input](t, tc.input)
@@ -149,8 +155,10 @@ func TestFilesBesideImage(t *testing.T) {
 		v.Spec.Markdowns, v.Spec.MarkdownsFrom = nil, []view.Source{from}
 		v.Input.Templates.ConfigMap = viewtest.Template(t, `{data: {a.txt: text}}`)
 		_, problems := Compose(v, request.Observed{})
-		if want := "spec.markdownsFrom[0]." + at; len(problems) != 1 || problems[0].Field != want {
-			t.Errorf("want an error of %s, got %v", want, viewtest.Messages(problems))
+		want := []string{"spec.markdownsFrom[0]." + at + ": Forbidden: use markdowns or ConfigMaps: " +
+			"the Input's templates.configMap adds files to every book, and nothing can be added to an image"}
+		if diff := gocmp.Diff(want, viewtest.Messages(problems)); diff != "" {
+			t.Errorf("errors: -want, +got:\n%s", diff)
 		}
 	}
 }
@@ -166,10 +174,7 @@ func TestGeneratedSummary(t *testing.T) {
 	for _, text := range []string{"", want, "# Summary\n\n- [Mine](a.md)\n"} {
 		o := request.Observed{Deployment: &request.ObservedDeployment{}, ConfigMaps: map[string]*view.ConfigMap{view.KeyConfigMap: {Data: map[string]string{view.SummaryName: text}}}}
 		o.Deployment.Spec.Template.Metadata.Annotations.Revision = first.Revision
-		d, problems := Compose(v, o)
-		if len(problems) > 0 {
-			t.Fatal(viewtest.Messages(problems))
-		}
+		d := composed(t, v, o)
 		if got := d.ConfigMap.Data[view.SummaryName]; got != want {
 			t.Errorf("SUMMARY.md when %q is observed: want %q, got %q", text, want, got)
 		}

@@ -14,10 +14,8 @@ import (
 // has the other conflicts.
 func TestConflictsInCluster(t *testing.T) {
 	all := []string{view.KeyConfigMap, view.KeyDeployment, view.KeyService}
-	cases := map[string]struct {
-		reason           string
-		namespace, claim string
-		input            string
+	for name, tc := range map[string]struct {
+		reason, namespace, claim, input string
 		// inBooks has the keys of the resources that are in the namespace books.
 		inBooks []string
 		want    int
@@ -30,8 +28,7 @@ func TestConflictsInCluster(t *testing.T) {
 		"Service":    {reason: "A Service cannot move", input: "other", inBooks: all[2:], want: 1},
 		"Claim":      {reason: "The error names the field that sets the namespace", claim: "other", inBooks: all, want: 1, path: "spec.claimRef.namespace"},
 		"Namespaced": {reason: "Crossplane sets the namespace of the resources of a namespaced XR", namespace: "a", input: "other", inBooks: all},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Metadata.Namespace, v.Input.Namespace, v.Spec.ClaimRef.Namespace = tc.namespace, tc.input, tc.claim

@@ -11,7 +11,7 @@ import (
 
 func TestReplicasHandover(t *testing.T) {
 	const scaleManager = `{manager: kube-controller-manager, subresource: scale, fieldsV1: {"f:spec": {"f:replicas": {}}}}`
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason   string
 		spec     *int32
 		managers string
@@ -23,8 +23,7 @@ func TestReplicasHandover(t *testing.T) {
 		"Shared":    {reason: "An autoscaler owns the number too, so omitting it changes nothing", managers: viewtest.CrossplaneManager + ", " + scaleManager},
 		"NeverSet":  {reason: "The XR never set the number", managers: viewtest.OtherManager},
 		"Unknown":   {reason: "There are no managed fields"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Spec.Replicas = tc.spec

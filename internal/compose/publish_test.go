@@ -14,7 +14,7 @@ import (
 // TestPublished checks the last composed resource with a template. The golden responses have
 // those without one.
 func TestPublished(t *testing.T) {
-	cases := map[string]struct{ reason, input, want string }{
+	for name, tc := range map[string]struct{ reason, input, want string }{
 		"Filter": {
 			reason: "A rule of a template gets the Service, with a port that a template has changed, and a redirect does not",
 			input: `{route: {host: a.b, parentRefs: [{name: a}]}, templates: {
@@ -38,15 +38,11 @@ func TestPublished(t *testing.T) {
 			want: `{"minAvailable":1,"selector":{"matchLabels":{"app.kubernetes.io/created-by":"function-markdownview","app.kubernetes.io/instance":"sample",` +
 				`"app.kubernetes.io/name":"mdbook"}},"unhealthyPodEvictionPolicy":"AlwaysAllow"}`,
 		},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input = *viewtest.Decode[v1beta1.Input](t, tc.input)
-			d, problems := Compose(v, request.Observed{})
-			if len(problems) > 0 {
-				t.Fatal(viewtest.Messages(problems))
-			}
+			d := composed(t, v, request.Observed{})
 			b, err := json.Marshal(d.Resources[len(d.Resources)-1].Object)
 			if err != nil {
 				t.Fatal(err)

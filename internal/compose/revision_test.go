@@ -13,7 +13,7 @@ import (
 )
 
 func TestRevision(t *testing.T) {
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason string
 		change func(*view.View)
 		same   bool
@@ -28,15 +28,11 @@ func TestRevision(t *testing.T) {
 		"Replicas":    {reason: "The number of replicas is not part of the revision", change: func(v *view.View) { v.Spec.Replicas = nil }, same: true},
 		"Labels":      {reason: "Labels of the resources are not part of the revision", change: func(v *view.View) { v.Input.Labels = map[string]string{"a": "b"} }, same: true},
 		"ServiceType": {reason: "The Service is not part of the revision", change: func(v *view.View) { v.Input.Service.Type = "NodePort" }, same: true},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			tc.change(&v)
-			d, problems := Compose(v, request.Observed{})
-			if len(problems) > 0 {
-				t.Fatal(viewtest.Messages(problems))
-			}
+			d := composed(t, v, request.Observed{})
 			if same := d.Revision == viewtest.Revision; same != tc.same {
 				t.Errorf("\n%s\nsame revision: want %t, got %t", tc.reason, tc.same, same)
 			}

@@ -30,26 +30,25 @@ func TestPortOf(t *testing.T) {
 func TestListenAddress(t *testing.T) {
 	const (
 		mdbook = `{spec: {template: {spec: {containers: [{name: mdbook, args: [serve, --hostname, "::"]}]}}}}`
+		proxy  = `{spec: {template: {spec: {containers: [{name: proxy, args: ["::"]}, {name: mdbook, args: ["0.0.0.0"]}]}}}}`
 		nginx  = `{spec: {template: {metadata: {annotations: {markdownview.fn.crossplane.io/nginx.conf: "listen [::]:8080;"}}}}}`
 		ipv4   = `{spec: {template: {metadata: {annotations: {markdownview.fn.crossplane.io/nginx.conf: "listen 8080;"}}}}}`
 	)
-	cases := map[string]struct {
-		reason     string
-		input      string
-		families   []string
-		deployment string
-		want       string
+	for name, tc := range map[string]struct {
+		reason, input    string
+		families         []string
+		deployment, want string
 	}{
 		"First":     {reason: "Every kernel has IPv4", want: "0.0.0.0"},
 		"IPv4":      {reason: "The Service has an IPv4 address", families: []string{"IPv4"}, want: "0.0.0.0"},
 		"DualStack": {reason: "The Service has addresses of both families", families: []string{"IPv4", "IPv6"}, want: "::"},
 		"Set":       {reason: "The Input sets the address", input: "0.0.0.0", families: []string{"IPv6"}, want: "0.0.0.0"},
 		"NoService": {reason: "Deleting the Service must not roll out the Deployment", deployment: mdbook, want: "::"},
+		"Sidecar":   {reason: "Another container listens on IPv6", deployment: proxy, want: "0.0.0.0"},
 		"NginxBoth": {reason: "Deleting the Service must not roll out the Deployment of a web server", deployment: nginx, want: "::"},
 		"NginxIPv4": {reason: "nginx did not listen on IPv6 before", deployment: ipv4, want: "0.0.0.0"},
 		"OtherIPv4": {reason: "The Service has an IPv4 address, whatever the pods have", families: []string{"IPv4"}, deployment: mdbook, want: "0.0.0.0"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v, o := viewtest.View(), request.Observed{}
 			v.Input.ListenAddress = tc.input

@@ -20,10 +20,7 @@ func TestTheme(t *testing.T) {
 			v := viewtest.View()
 			v.Input.Server = server
 			v.Input.Theme = map[string]string{"head.hbs": "<b>$(X)</b>", "css/print.css": ""}
-			d, problems := Compose(v, request.Observed{})
-			if len(problems) > 0 {
-				t.Fatal(viewtest.Messages(problems))
-			}
+			d := composed(t, v, request.Observed{})
 			pod := d.Deployment.Spec.Template
 			mdbook := append(pod.Spec.InitContainers, pod.Spec.Containers...)[0]
 			mount := mdbook.VolumeMounts[len(mdbook.VolumeMounts)-1]

@@ -3,6 +3,7 @@ package files
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/crossplane-contrib/function-markdownview/book"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
@@ -50,13 +52,13 @@ func TestBook(t *testing.T) {
 	f := Of(v, &corev1.ConfigMap{BinaryData: map[string][]byte{"e.md": []byte("E"), "f.png": {0xff}, "a.md": []byte("twice")}})
 	f.SetSummary("generated")
 	got := f.Book()
-	for _, name := range []string{"c.png", "d.png", "f.png", "a.md"} {
-		if !strings.Contains(fmt.Sprint(got.Binaries), name) {
-			t.Errorf("want %s among the other files, got %v", name, got.Binaries)
-		}
+	slices.Sort(got.Binaries)
+	want := book.Files{
+		Markdowns: map[string]string{"a.md": "A", "b.md": "B", "e.md": "E"},
+		Binaries:  []string{"a.md", "c.png", "d.png", "f.png"}, Shared: map[string]bool{},
 	}
-	if diff := cmp.Diff(map[string]string{"a.md": "A", "b.md": "B", "e.md": "E"}, got.Markdowns); diff != "" {
-		t.Errorf("text files: -want, +got:\n%s", diff)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 	if f.Data["SUMMARY.md"] != "generated" || !f.Keys["SUMMARY.md"] {
 		t.Errorf("The generated SUMMARY.md is stored, got %v", f.Data)

@@ -16,7 +16,7 @@ func TestTTL(t *testing.T) {
 		unsynced = `{status: {conditions: [{type: Responsive, status: "False"}, {type: Synced, status: "False", message: "Unsynced resources: a"}]}}`
 		rollout  = `{status: {updatedReplicas: 1}}`
 	)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, last, deployment, input string
 		flag, want                      time.Duration
 	}{
@@ -32,8 +32,7 @@ func TestTTL(t *testing.T) {
 		"OpenLonger":     {"A longer TTL does not apply", open, `{}`, `{}`, time.Minute, 10 * time.Second},
 		"OpenShorter":    {"A shorter TTL applies", open, rollout, `{ttl: 1s}`, 0, time.Second},
 		"OpenZero":       {"A TTL of zero means that none is set", open, `{}`, `{ttl: 0s}`, 0, 10 * time.Second},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input, v.Last = *viewtest.Decode[v1beta1.Input](t, tc.input), *viewtest.Decode[view.LastStatus](t, tc.last)

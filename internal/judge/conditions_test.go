@@ -38,7 +38,7 @@ func TestAvailable(t *testing.T) {
 		wasHealthy = `{status: {status: Healthy, conditions: [{type: Available, status: Unknown, reason: FatalError}]}}`
 		wasLost    = `{status: {conditions: [{type: Available, status: "False", reason: Unavailable}]}}`
 	)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, last, observed string
 		desired                *compose.Desired // Nil if the spec has errors.
 		want                   report.Condition
@@ -56,8 +56,7 @@ func TestAvailable(t *testing.T) {
 		"Invalid":        {"The desired state is unknown, but a pod serves the book", `{}`, changed, nil, served},
 		"InvalidRolling": {"The previous rollout continues", `{}`, `{metadata: {generation: 4}}`, nil, rolling},
 		"InvalidAtZero":  {"Whatever the spec requests", `{}`, scaled, nil, zero},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Last = *viewtest.Decode[view.LastStatus](t, tc.last)
@@ -82,7 +81,7 @@ func TestDegradedRoute(t *testing.T) {
 	rejected := func(why string) report.Condition {
 		return report.Condition{Type: "Degraded", Status: "True", Reason: "RouteNotAccepted", Message: "Run kubectl describe httproute -n default viewer-sample: a Gateway rejected the HTTPRoute: " + why}
 	}
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, service, status string
 		want                    report.Condition
 	}{
@@ -90,8 +89,7 @@ func TestDegradedRoute(t *testing.T) {
 		"SameSecond": {"The Gateway may have reported before", service, notFound + `"2026-01-02T03:04:05Z"`, asExpected},
 		"After":      {"The Gateway does not find it", service, notFound + `"2026-01-02T03:04:06Z"`, rejected("no Service")},
 		"NotAllowed": {"Another reason", "", "ResolvedRefs, reason: RefNotPermitted", rejected("RefNotPermitted")},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Input = *viewtest.Decode[v1beta1.Input](t, `{route: {host: a.b, parentRefs: [{name: a}]}}`)
@@ -124,7 +122,7 @@ func TestDegraded(t *testing.T) {
 		isGone      = "Deleted resources are created again: ConfigMap markdowns-sample, Deployment viewer-sample, Service viewer-sample"
 		cannot      = " -n default -l app.kubernetes.io/instance=sample: Deployment viewer-sample cannot roll out: "
 		progressing = `{type: Progressing, status: "False", message: ReplicaSet "v" has timed out progressing.}`
-		failing     = `{type: ReplicaFailure, status: "True", message: pods are forbidden}`
+		failing     = `{type: ReplicaFailure, status: "True", message: "pods are\nforbidden"}`
 	)
 	stuck := condition("ProgressDeadlineExceeded",
 		"Run kubectl describe pods"+cannot+`ReplicaSet "v" has timed out progressing`)
@@ -151,7 +149,7 @@ func TestDegraded(t *testing.T) {
 		pausedAtZero  = `{spec: {paused: true, replicas: 0}, status: {replicas: 0, updatedReplicas: 0}}`
 		changing      = `{status: {updatedReplicas: 1, conditions: [{type: Progressing, status: "True"}, {type: ReplicaFailure, status: "False"}]}}`
 	)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, last, deployment string // Without a Deployment, nothing exists.
 		want                     report.Condition
 	}{
@@ -174,8 +172,7 @@ func TestDegraded(t *testing.T) {
 		"ApplyFailed":   {"Another XR owns a resource, or it is invalid", notSynced, "", unsynced},
 		"SyncedAgain":   {"Crossplane applied all resources the last time", synced, `{}`, asExpected},
 		"OurOwnFatal":   {"Synced is false because of our own fatal result", ownFatal, `{}`, asExpected},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.APIVersion, v.Kind = "markdownview.fn.crossplane.io/v1alpha1", "MarkdownView"

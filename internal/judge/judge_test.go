@@ -40,19 +40,17 @@ func TestTransitions(t *testing.T) {
 		}
 	}
 	served, broken, incomplete := Event{"normal", "A", "a"}, Event{"warning", "D", "d"}, Event{"warning", "B", "b"}
-	cases := map[string]struct {
-		reason      string
-		status      string
-		before, now []report.Condition
-		want        []Event
+	for name, tc := range map[string]struct {
+		reason, status string
+		before, now    []report.Condition
+		want           []Event
 	}{
 		"First":     {"Nothing was reported before", "", nil, conditions("True", "True", "False"), []Event{served, broken, incomplete}},
 		"Same":      {"A steady state has no events", "", conditions("True", "True", "False"), conditions("True", "True", "False"), nil},
 		"Fixed":     {"The end of an error is no event", "", conditions("True", "True", "False"), conditions("False", "False", "True"), nil},
 		"Fatal":     {"Another function failed, and pods kept serving", "Available", conditions("Unknown", "Unknown", "False"), conditions("True", "True", "False"), []Event{broken}},
 		"FirstOnly": {"Another function failed before pods served", "NotReady", conditions("Unknown", "False", "False"), conditions("True", "False", "False"), []Event{served}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Last.Status.Status, v.Last.Status.Conditions = &tc.status, tc.before

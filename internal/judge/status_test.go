@@ -4,38 +4,31 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
-	"github.com/crossplane-contrib/function-markdownview/internal/compose"
-	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
+// TestURL checks the address of a book. Packages view and compose have tests of its host and port.
 func TestURL(t *testing.T) {
 	const service = "http://viewer-sample.default.svc"
-	cases := map[string]struct {
-		reason, ports, input, want string
+	public := viewtest.View()
+	public.Input = *viewtest.Decode[v1beta1.Input](t, `{route: {host: "{name}.example.com"}}`)
+	for _, tc := range []struct {
+		reason string
+		view   view.View
+		ports  []corev1.ServicePort
+		want   string
 	}{
-		"Default": {"Port 80 is omitted from the URL", `[]`, `{}`, service},
-		"Port":    {"Another port is part of the URL", `[{$patch: replace}, {name: http, port: 8080, targetPort: http}]`, `{}`, service + ":8080"},
-		"Other":   {"The port named http serves the book", `[{name: metrics, port: 9090}]`, `{}`, service},
-		"First":   {"Without such a port, the first one serves it", `[{$patch: replace}, {name: web, port: 81}, {name: b, port: 82}]`, `{}`, service + ":81"},
-		"Public":  {"The book has a public address", `[]`, `{route: {host: "{name}.example.com"}}`, "https://sample.example.com"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			v := viewtest.View()
-			v.Input = *viewtest.Decode[v1beta1.Input](t, tc.input)
-			v.Input.Templates.Service = viewtest.Template(t, `{spec: {ports: `+tc.ports+`}}`)
-			composed, problems := compose.Compose(v, request.Observed{})
-			if len(problems) > 0 {
-				t.Fatal(problems)
-			}
-			if got := URLOf(v, composed.Service.Spec.Ports); got != tc.want {
-				t.Errorf("\n%s\nURLOf(): want %s, got %s", tc.reason, tc.want, got)
-			}
-		})
+		{"Port 80 is omitted from the URL", viewtest.View(), []corev1.ServicePort{{Port: 80}}, service},
+		{"Another port is part of the URL", viewtest.View(), []corev1.ServicePort{{Port: 8080}}, service + ":8080"},
+		{"The book has a public address", public, []corev1.ServicePort{{Port: 8080}}, "https://sample.example.com"},
+	} {
+		if got := URLOf(tc.view, tc.ports); got != tc.want {
+			t.Errorf("%s: want %s, got %s", tc.reason, tc.want, got)
+		}
 	}
 }
 
@@ -49,7 +42,7 @@ func TestStatus(t *testing.T) {
 		fewer   = `{status: {replicas: 1, updatedReplicas: 1, readyReplicas: 0, availableReplicas: 0}}`
 		partial = `{status: {status: Available, conditions: [{type: Available, reason: RollingOut}]}}`
 	)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, last, deployment, input string
 		want                            Status
 	}{
@@ -62,8 +55,7 @@ func TestStatus(t *testing.T) {
 		"Fewer":  {"Pods that are missing do not count", `{}`, fewer, `{}`, fields("NotReady", 1, 0, 7)},
 		"Input":  {"A field that the XRD does not declare is not written", last + `RollingOut}]}}`, `{}`, `{statusFields: [status]}`, Status{"status": "Available"}},
 		"None":   {"The Input can list no fields", `{}`, `{}`, `{statusFields: []}`, Status{}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Metadata.Generation = 7

@@ -1,4 +1,4 @@
-package objects
+package objects_test
 
 import (
 	"bytes"
@@ -21,44 +21,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	kjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
+	"github.com/crossplane-contrib/function-markdownview/internal/report"
+	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
-
-// structOf returns the Struct of a YAML text.
-func structOf(t testing.TB, text string) *structpb.Struct {
-	t.Helper()
-	b, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &structpb.Struct{}
-	if err := s.UnmarshalJSON(b); err != nil {
-		t.Fatal(err)
-	}
-
-	return s
-}
-
-// encoded returns a message in the wire format of protobuf.
-func encoded(t testing.TB, m proto.Message) []byte {
-	t.Helper()
-	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
-	if err != nil {
-		t.Fatalf("cannot encode a message: %v", err)
-	}
-
-	return b
-}
-
-// messages returns the messages of errors.
-func messages(errs field.ErrorList) []string {
-	var out []string
-	for _, err := range errs {
-		out = append(out, err.Error())
-	}
-
-	return out
-}
 
 type inlined struct {
 	Inlined string `json:"inlined"`
@@ -101,7 +68,7 @@ func checkShort(into any, text string) error {
 var errLong = errors.New("is long")
 
 func TestDecode(t *testing.T) {
-	strict, rules := Options{Strict: true}, Options{Strict: true, NoNullLists: true}
+	strict, rules := objects.Options{Strict: true}, objects.Options{Strict: true, NoNullLists: true}
 	all := everything{
 		inlined: inlined{"i"}, Text: "a", Flag: true, Small: 3, Large: ptr.To[int64](1 << 40),
 		Texts: map[string]string{"k": "v"}, Binary: map[string][]byte{"b": []byte("hi")}, Words: []string{"x", "z"},
@@ -110,12 +77,11 @@ func TestDecode(t *testing.T) {
 	}
 	all.Nested.Deep, all.Nested.Items = &everything{Small: 1}, []everything{{Text: "i"}, {}}
 
-	cases := map[string]struct {
-		reason  string
-		text    string
-		options Options
-		want    everything
-		errors  []string
+	for name, tc := range map[string]struct {
+		reason, text string
+		options      objects.Options
+		want         everything
+		errors       []string
 	}{
 		"Everything": {
 			reason: "Every kind of value is read",
@@ -147,16 +113,15 @@ func TestDecode(t *testing.T) {
 		},
 		"OutOfRange": {reason: "A number that the type cannot hold is an error", text: `{small: 2147483648, large: 1e300}`, errors: []string{"root.large: Invalid value: is out of range", "root.small: Invalid value: is out of range"}},
 		"OwnForm":    {reason: "A type with a JSON form of its own sets the error message", text: `{ttl: soon}`, want: everything{TTL: &metav1.Duration{}}, errors: []string{`root.ttl: Invalid value: "soon": time: invalid duration "soon"`}},
-		"Check":      {reason: "A text is checked before it is decoded", text: `{ttl: 1000000000, requests: {cpu: 1000000000, memory: 100000000}}`, options: Options{Check: checkShort}, want: everything{TTL: &metav1.Duration{}, Requests: corev1.ResourceList{"cpu": {}, "memory": resource.MustParse("100000000")}}, errors: []string{`root.requests[cpu]: Invalid value: "1000000000": is long`, `root.ttl: Invalid value: "1000000000": json: cannot unmarshal number into Go value of type string`}},
-	}
-	for name, tc := range cases {
+		"Check":      {reason: "A text is checked before it is decoded", text: `{ttl: 1000000000, requests: {cpu: 1000000000, memory: 100000000}}`, options: objects.Options{Check: checkShort}, want: everything{TTL: &metav1.Duration{}, Requests: corev1.ResourceList{"cpu": {}, "memory": resource.MustParse("100000000")}}, errors: []string{`root.requests[cpu]: Invalid value: "1000000000": is long`, `root.ttl: Invalid value: "1000000000": json: cannot unmarshal number into Go value of type string`}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			got := everything{}
-			errs, err := Decode(encoded(t, structOf(t, tc.text)), &got, field.NewPath("root"), tc.options)
+			errs, err := objects.Decode(viewtest.Encode(t, viewtest.Object(t, tc.text)), &got, field.NewPath("root"), tc.options)
 			if err != nil {
 				t.Fatalf("\n%s\nDecode(): %v", tc.reason, err)
 			}
-			if diff := cmp.Diff(tc.errors, messages(errs)); diff != "" {
+			if diff := cmp.Diff(tc.errors, viewtest.Messages(report.ProblemsOf("", errs))); diff != "" {
 				t.Errorf("\n%s\nerrors: -want, +got:\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(everything{})); diff != "" {
@@ -169,6 +134,7 @@ func TestDecode(t *testing.T) {
 // TestDecodeStops checks that Decode stops at the maximum number of errors, and does not
 // read a map with too many entries.
 func TestDecodeStops(t *testing.T) {
+	const most, maxEntries = 21, 4096
 	// flags returns n entries that are true.
 	flags := func(n int) string {
 		var all strings.Builder
@@ -178,20 +144,19 @@ func TestDecodeStops(t *testing.T) {
 
 		return all.String()
 	}
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, object string
 		want           int
 	}{
-		"Fields":     {reason: "Every field is unknown", object: flags(1000), want: maxErrors},
-		"Texts":      {reason: "Every text is invalid", object: entry("texts", sized(5, flags(1000))), want: maxErrors},
-		"Custom":     {reason: "Every quantity is invalid", object: entry("requests", sized(5, flags(1000))), want: maxErrors},
-		"MostErrors": {reason: "All errors are reported", object: entry("texts", sized(5, flags(maxErrors-1))), want: maxErrors - 1},
+		"Fields":     {reason: "Every field is unknown", object: flags(1000), want: most},
+		"Texts":      {reason: "Every text is invalid", object: entry("texts", sized(5, flags(1000))), want: most},
+		"Custom":     {reason: "Every quantity is invalid", object: entry("requests", sized(5, flags(1000))), want: most},
+		"MostErrors": {reason: "All errors are reported", object: entry("texts", sized(5, flags(most-1))), want: most - 1},
 		"TooMany":    {reason: "A map has too many entries", object: entry("texts", sized(5, flags(maxEntries+1))), want: 1},
-		"Most":       {reason: "A map has as many entries as it may have", object: entry("texts", sized(5, flags(maxEntries))), want: maxErrors},
-	}
-	for name, tc := range cases {
+		"Most":       {reason: "A map has as many entries as it may have", object: entry("texts", sized(5, flags(maxEntries))), want: most},
+	} {
 		t.Run(name, func(t *testing.T) {
-			errs, err := Decode([]byte(tc.object), &everything{}, nil, Options{Strict: true})
+			errs, err := objects.Decode([]byte(tc.object), &everything{}, nil, objects.Options{Strict: true})
 			if len(errs) != tc.want || err != nil {
 				t.Errorf("\n%s\nDecode(): want %d errors, got %d and %v", tc.reason, tc.want, len(errs), err)
 			}
@@ -209,7 +174,7 @@ func TestDecodeLargeNumbers(t *testing.T) {
 			N int64 `json:"n"`
 		}{}
 		s := &structpb.Struct{Fields: map[string]*structpb.Value{"n": structpb.NewNumberValue(n)}}
-		errs, err := Decode(encoded(t, s), &got, nil, Options{})
+		errs, err := objects.Decode(viewtest.Encode(t, s), &got, nil, objects.Options{})
 		if err != nil || got.N != want || (want == 0) != (len(errs) == 1) {
 			t.Errorf("%v: want %d, got %d with errors %v, %v", n, want, got.N, errs, err)
 		}
@@ -218,9 +183,9 @@ func TestDecodeLargeNumbers(t *testing.T) {
 
 // TestDecodedTextIsShared checks that Decode does not copy strings.
 func TestDecodedTextIsShared(t *testing.T) {
-	message := encoded(t, structOf(t, `{text: a, texts: {k: v}}`))
+	message := viewtest.Encode(t, viewtest.Object(t, `{text: a, texts: {k: v}}`))
 	got := everything{}
-	if _, err := Decode(message, &got, nil, Options{}); err != nil {
+	if _, err := objects.Decode(message, &got, nil, objects.Options{}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -300,7 +265,7 @@ func TestInvalidEncodings(t *testing.T) {
 		"InvalidUTF8InMap":    entry("texts", object(entry("k", text("\xc3\x28")))),
 		"InvalidUTF8Replaced": entry("text", text("\xff")+text("x")),
 	} {
-		if _, err := Decode([]byte(message), &everything{}, nil, Options{}); err == nil {
+		if _, err := objects.Decode([]byte(message), &everything{}, nil, objects.Options{}); err == nil {
 			t.Errorf("%s: Decode(): want an error", name)
 		}
 	}
@@ -318,20 +283,20 @@ func FuzzEncodings(f *testing.F) {
 		before := bytes.Clone(b)
 		s := &structpb.Struct{}
 		rejected := proto.Unmarshal(b, s)
-		for _, o := range []Options{{}, {Strict: true}, {Strict: true, NoNullLists: true}} {
+		for _, o := range []objects.Options{{}, {Strict: true}, {Strict: true, NoNullLists: true}} {
 			got, want := everything{}, everything{}
-			errs, err := Decode(b, &got, nil, o)
+			errs, err := objects.Decode(b, &got, nil, o)
 			if rejected != nil {
 				continue
 			}
 			if err != nil {
 				t.Fatalf("Decode: %v: protobuf-go reads %v", err, s)
 			}
-			wantErrs, err := Decode(encoded(t, s), &want, nil, o)
+			wantErrs, err := objects.Decode(viewtest.Encode(t, s), &want, nil, o)
 			if err != nil {
 				t.Fatalf("Decode of the encoding of protobuf-go: %v: %v", err, s)
 			}
-			if diff := cmp.Diff(messages(wantErrs), messages(errs)); diff != "" {
+			if diff := cmp.Diff(viewtest.Messages(report.ProblemsOf("", wantErrs)), viewtest.Messages(report.ProblemsOf("", errs))); diff != "" {
 				t.Errorf("errors with %+v: -want, +got:\n%s", o, diff)
 			}
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(everything{})); diff != "" {
@@ -386,7 +351,7 @@ func compareDecode[T any](t *testing.T, s *structpb.Struct) {
 		t.Fatalf("cannot encode: %v", err)
 	}
 	got, want := new(T), new(T)
-	errs, err := Decode(encoded(t, s), got, nil, Options{Check: checkShort})
+	errs, err := objects.Decode(viewtest.Encode(t, s), got, nil, objects.Options{Check: checkShort})
 	if err != nil {
 		t.Fatalf("Decode %T: %v: %s", got, err, text)
 	}

@@ -14,7 +14,7 @@ func TestLayoutOf(t *testing.T) {
 		Shown  string `json:"d"`
 	}
 
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason string
 		of     any
 		want   layout
@@ -35,8 +35,7 @@ func TestLayoutOf(t *testing.T) {
 			B string `json:"b"`
 		}{}, want: layout{fields: []jsonField{{"b", []int{1}, false}, {"d", []int{0, 1}, false}}}},
 		"Custom": {reason: "A struct can have a JSON form of its own", of: metav1.Time{}, want: layout{custom: true}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, *layoutOf(reflect.TypeOf(tc.of)), cmp.AllowUnexported(layout{}, jsonField{})); diff != "" {
 				t.Errorf("\n%s\nlayoutOf(): -want, +got:\n%s", tc.reason, diff)

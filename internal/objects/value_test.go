@@ -1,9 +1,11 @@
-package objects
+package objects_test
 
 import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 )
 
 // sized returns a length-delimited field. A message is a concatenation of fields.
@@ -23,20 +25,17 @@ const (
 )
 
 func TestIn(t *testing.T) {
-	cases := map[string]struct {
-		reason  string
-		message string
-		want    string
+	for name, tc := range map[string]struct {
+		reason, message, want string
 	}{
 		"Object":    {reason: "The Struct of a Value is returned", message: sized(5, "x"), want: "x"},
 		"Replaced":  {reason: "A value of another kind replaces a Struct", message: sized(5, "x") + sized(3, "text")},
 		"Text":      {reason: "A text is not a Struct", message: sized(3, "x")},
 		"Nothing":   {reason: "A Value without a kind is not a Struct"},
 		"Truncated": {reason: "A Value that cannot be read is not a Struct", message: sized(5, "x") + sized(5, "y")[:1]},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
-			if got := string(In([]byte(tc.message))); got != tc.want {
+			if got := string(objects.In([]byte(tc.message))); got != tc.want {
 				t.Errorf("\n%s\nIn(): want %q, got %q", tc.reason, tc.want, got)
 			}
 		})

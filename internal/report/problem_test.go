@@ -14,7 +14,7 @@ func TestProblems(t *testing.T) {
 	spec, notFound := required(ReasonInvalidSpec, "spec"), required(ReasonConfigMapNotFound, "guide")
 	repository, input := required(ReasonOCIRepositoryNotReady, "handbook"), required(ReasonInvalidInput, "input")
 	pipeline, resource := required(ReasonPipelineConflict, "desired"), required(ReasonResourceConflict, "observed")
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason           string
 		problems         Problems
 		wantReason, want string
@@ -26,8 +26,7 @@ func TestProblems(t *testing.T) {
 		"Input":    {"Then what the platform team can fix", Problems{pipeline, input}, "InvalidInput", "desired, input"},
 		"Pipeline": {"Then conflicts in the pipeline", Problems{resource, pipeline}, "PipelineConflict", "desired, observed"},
 		"Resource": {"Then conflicts with existing resources", Problems{resource}, "ResourceConflict", "observed"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			got := strings.ReplaceAll(strings.ReplaceAll(tc.problems.Explain(), ": Required value: add it", ""), "; ", ", ")
 			if reason := tc.problems.Reason(); reason != tc.wantReason || got != tc.want {

@@ -24,7 +24,7 @@ func TestDeclared(t *testing.T) {
 	typed := schemaOf(`{properties: {url: {type: object}, replicas: {type: integer}, observedGeneration: {type: integer}}}`)
 	open := schemaOf(`{x-kubernetes-preserve-unknown-fields: true}`)
 
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, apiVersion, input string
 		capable                   []fnv1.Capability
 		schema                    *fnv1.Schema
@@ -40,8 +40,7 @@ func TestDeclared(t *testing.T) {
 		"OtherType": {"A field of another type has another meaning", theirs, `{}`, capable, typed, []v1beta1.StatusField{"observedGeneration", "replicas"}, true},
 		"NoStatus":  {"A status that declares no fields", theirs, `{}`, capable, schemaOf(`{type: object}`), []v1beta1.StatusField{}, true},
 		"Open":      {"A status that preserves unknown fields", theirs, `{}`, capable, open, nil, true},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			message := &fnv1.RunFunctionRequest{
 				Meta:     &fnv1.RequestMeta{Capabilities: tc.capable},

@@ -12,7 +12,7 @@ func TestCrossplaneOwns(t *testing.T) {
 		own, hand, other = viewtest.CrossplaneManager, viewtest.HandManager, viewtest.OtherManager
 		server           = `{manager: kubectl, fieldsV1: {"f:spec": {"f:template": {"f:spec": {"f:containers": {"k:{\"name\":\"server\"}": {"f:image": {}}}}}}}}`
 	)
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, managers string
 		image, replicas  bool
 	}{
@@ -21,8 +21,7 @@ func TestCrossplaneOwns(t *testing.T) {
 		"Server": {"Somebody else owns the image of the web server", own + ", " + server, false, true},
 		"Other":  {"Crossplane owns another field", other + ", " + hand, false, false},
 		"None":   {"Nobody owns a field", "", false, false},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			m := viewtest.ObserveDeployment(t, `{metadata: {managedFields: [`+tc.managers+`]}}`).Deployment.Managers
 			image, replicas := m.CrossplaneOwns(request.FieldImage), m.CrossplaneOwns(request.FieldReplicas)

@@ -24,7 +24,7 @@ func TestObservedDeployment(t *testing.T) {
 		Replicas                             int32
 		ConfigMap                            string
 	}
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, change string
 		want           state
 	}{
@@ -35,8 +35,7 @@ func TestObservedDeployment(t *testing.T) {
 		"None":     {"No pod serves", `{status: {availableReplicas: 0}}`, state{true, true, false, false, 2, key}},
 		"Negative": {"A webhook wrote a number that is none", `{spec: {replicas: -1}}`, state{true, false, true, true, 0, key}},
 		"OddKey":   {"Somebody changed the annotation", other, state{true, true, true, true, 2, "configmap"}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			o := viewtest.Decode[request.ObservedDeployment](t, complete, tc.change)
 			got := state{o.CaughtUp(), o.RolledOut(), o.Serves(), o.Serving(), o.Replicas(), o.ConfigMap()}
@@ -47,19 +46,6 @@ func TestObservedDeployment(t *testing.T) {
 	}
 	if got := (&request.ObservedDeployment{}).Replicas(); got != 1 {
 		t.Errorf("A Deployment has one replica by default, got %d", got)
-	}
-}
-
-func TestListensOn(t *testing.T) {
-	for spec, want := range map[string]bool{
-		`metadata: {annotations: {markdownview.fn.crossplane.io/nginx.conf: "listen [::]:3000;"}}`: true,
-		`spec: {containers: [{name: mdbook, args: [serve, --hostname, "::"]}]}`:                    true,
-		`spec: {containers: [{name: sidecar, args: ["::"]}, {name: mdbook, args: ["0.0.0.0"]}]}`:   false,
-	} {
-		o := viewtest.Decode[request.ObservedDeployment](t, `{spec: {template: {`+spec+`}}}`)
-		if got := o.ListensOn("::"); got != want {
-			t.Errorf("%s: want %t, got %t", spec, want, got)
-		}
 	}
 }
 

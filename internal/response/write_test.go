@@ -37,7 +37,7 @@ func TestWrite(t *testing.T) {
 
 		return &fnv1.ResourceSelector{ApiVersion: "v1", Kind: "ConfigMap", Namespace: &namespace, Match: &fnv1.ResourceSelector_MatchName{MatchName: name}}
 	}
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason  string
 		verdict judge.Verdict
 		want    *fnv1.RunFunctionResponse
@@ -67,8 +67,7 @@ func TestWrite(t *testing.T) {
 			},
 			results: []report.Result{{Severity: "normal", Reason: "N"}, {Severity: "fatal", Reason: "R"}},
 		},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			rsp := Write(read, nil, tc.verdict)
 			got := &fnv1.RunFunctionResponse{}

@@ -15,7 +15,7 @@ import (
 // TestCheck checks the errors that a template has before it is merged.
 func TestCheck(t *testing.T) {
 	const control = "remove the control character, which the API server would reject or change"
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, template string
 		want             []string
 	}{
@@ -28,8 +28,7 @@ func TestCheck(t *testing.T) {
 		"RetainKeys": {reason: "A directive has a type", template: `{spec: {$retainKeys: [1]}}`, want: []string{"at.spec.$retainKeys: Invalid value: must be a list of strings"}},
 		"InList":     {reason: "Items and keys are checked", template: `{spec: {externalIPs: ["\u0085"], selector: {"a\u0085": b}}}`, want: []string{"at.spec.externalIPs[0]: Invalid value: " + control, "at.spec.selector[a\u0085]: Invalid value: " + control}},
 		"Control":    {reason: "YAML changes some characters", template: `{metadata: {annotations: {a: "\u0085"}}}`, want: []string{"at.metadata.annotations.a: Invalid value: " + control}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			got := viewtest.Messages(report.ProblemsOf("", Check[corev1.Service](viewtest.Template(t, tc.template), field.NewPath("at"))))
 			slices.Sort(got)

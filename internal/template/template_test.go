@@ -26,7 +26,7 @@ func service() *corev1.Service {
 // TestMerge checks what a template changes. package compose has more cases, with the
 // composed resources.
 func TestMerge(t *testing.T) {
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, template string
 		want             func(s *corev1.Service)
 	}{
@@ -35,8 +35,7 @@ func TestMerge(t *testing.T) {
 		"Patch":   {reason: "A template can have directives", template: `{spec: {ports: [{port: 80, $patch: delete}]}}`, want: func(s *corev1.Service) { s.Spec.Ports = []corev1.ServicePort{} }},
 		"Removed": {reason: "Null removes a field", template: `{metadata: {annotations: null}}`, want: func(s *corev1.Service) { s.Annotations = nil }},
 		"Same":    {reason: "A template can repeat a field that it must not change", template: `{metadata: {name: a}}`, want: func(*corev1.Service) {}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			want := service()
 			tc.want(want)
@@ -77,7 +76,7 @@ func TestGuarded(t *testing.T) {
 		annotations: {markdownview.fn.crossplane.io/configmap: a, markdownview.fn.crossplane.io/nginx.conf: a}}}}}`
 	ours := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Labels: view.View{}.Selector()}, Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{}}}
 	kind := func(kind string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind} }
-	cases := map[string]struct{ want, got []string }{
+	for name, tc := range map[string]struct{ want, got []string }{
 		"Deployment": {got: guardedIn(t, ours, deployment), want: []string{
 			"apiVersion", "kind", "metadata.annotations.markdownview.fn.crossplane.io/incomplete", "metadata.annotations.markdownview.fn.crossplane.io/serving",
 			"metadata.creationTimestamp", "metadata.deletionGracePeriodSeconds", "metadata.deletionTimestamp", "metadata.generateName", "metadata.generation",
@@ -90,8 +89,7 @@ func TestGuarded(t *testing.T) {
 		"ConfigMap": {got: guardedIn(t, &corev1.ConfigMap{}, `{immutable: true}`), want: []string{"immutable"}},
 		"Ingress":   {got: guardedIn(t, &networkingv1.Ingress{TypeMeta: kind("Ingress")}, `{spec: {rules: [{host: a}], tls: [{secretName: a}]}}`), want: []string{"spec.rules", "spec.tls"}},
 		"HTTPRoute": {got: guardedIn(t, &gateway.HTTPRoute{TypeMeta: kind("HTTPRoute")}, `{spec: {hostnames: [a], parentRefs: [{name: a}]}}`), want: []string{"spec.hostnames", "spec.parentRefs"}},
-	}
-	for name, tc := range cases {
+	} {
 		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
 			t.Errorf("%s: -want, +got:\n%s", name, diff)
 		}

@@ -97,7 +97,6 @@ func TestMerged(t *testing.T) {
 		}},
 		"NumberedPort": {reason: "A probe can have the number of a port, or a command", input: pod(`{containers: [{name: a, image: a, startupProbe: {tcpSocket: {port: 80}}, livenessProbe: {httpGet: {port: 80}}, readinessProbe: {exec: {command: [a]}}}]}`)},
 		"SameName":     {reason: "Two containers cannot have the same name", input: pod(`{initContainers: [{name: mdbook, image: a}]}`), want: []string{inPod + "containers[mdbook]: Duplicate value"}},
-		"NoContainer":  {reason: "The pod needs mdBook", input: pod(`{containers: [{name: mdbook, $patch: delete}, {name: x, image: a}]}`), want: []string{inPod + "containers: Required value: keep the container mdbook and its image: a template cannot remove them"}},
 		"NoImage":      {reason: "mdBook needs an image", input: pod(`{containers: [{name: mdbook, image: null}]}`), want: []string{inPod + "containers: Required value: keep the container mdbook and its image: a template cannot remove them"}},
 		"NoServer":     {reason: "The pod needs the web server", input: static(`{containers: [{name: server, $patch: delete}, {name: x, image: a}]}`), want: []string{inPod + "containers: Required value: keep the container server and its image: a template cannot remove them"}},
 		"NoBuilder":    {reason: "The pod needs mdBook", input: static(`{initContainers: [{name: mdbook, $patch: delete}]}`), want: []string{inPod + "initContainers: Required value: keep the container mdbook and its image: a template cannot remove them"}},

@@ -3,20 +3,16 @@ package validate
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
-	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
-// TestSettings checks the limits of the settings. TestValidate has the other errors.
+// TestSettings checks the limits of the settings. TestAll has the other errors.
 func TestSettings(t *testing.T) {
 	// A language of 35 characters.
 	language := "en" + strings.Repeat("-aaaaaaa", 4) + "-"
@@ -26,56 +22,41 @@ func TestSettings(t *testing.T) {
 		repository = `must be an https URL, such as "https://github.com/team/docs"`
 		edit       = `must be an https URL with {path}, such as "https://github.com/team/docs/edit/main/{path}"`
 	)
-	redirect := func(page, target string) view.Settings {
-		return view.Settings{Redirects: map[string]string{page: target}}
-	}
-	cases := map[string]struct {
-		reason string
-		view.Settings
-		want []string
-	}{
+	redirect := func(page, target string) string { return fmt.Sprintf("book: {redirects: {%q: %q}}", page, target) }
+	checkFields(t, map[string]fieldCase{
 		"Most": {
 			reason: "The longest values, in characters",
-			Settings: view.Settings{
-				Title: strings.Repeat("ペ", 256), Description: strings.Repeat("ペ", 1024), Language: language[:34] + "b",
-				Authors: slices.Repeat([]string{strings.Repeat("ペ", 256)}, 32), Redirects: redirects(64, strings.Repeat("x", 503)),
-				RepositoryURL: "https://a/" + strings.Repeat("b", 1014), EditURLTemplate: "https://a/{path}" + strings.Repeat("b", 1008),
-			},
+			spec: `book: {title: ` + strings.Repeat("ペ", 256) + `, description: ` + strings.Repeat("ペ", 1024) +
+				`, language: ` + language[:34] + `b, authors: [` + strings.Repeat(strings.Repeat("ペ", 256)+",", 32) + `],
+				repositoryUrl: "https://a/` + strings.Repeat("b", 1014) + `", editUrlTemplate: "https://a/{path}` +
+				strings.Repeat("b", 1008) + `", redirects: {` + redirects(64, strings.Repeat("x", 503)) + `}}`,
 		},
-		"Longest":     {reason: "The longest redirect", Settings: redirect("/"+strings.Repeat("a", 249)+".html", strings.Repeat("b", 512))},
-		"Title":       {reason: "One character more", Settings: view.Settings{Title: strings.Repeat("a", 257)}, want: []string{`book.title: Invalid value: "` + strings.Repeat("a", 80) + `…": must be at most 256 characters long`}},
-		"Description": {reason: "One character more", Settings: view.Settings{Description: strings.Repeat("a", 1025)}, want: []string{`book.description: Invalid value: "` + strings.Repeat("a", 80) + `…": must be at most 1024 characters long`}},
-		"Authors":     {reason: "One author more", Settings: view.Settings{Authors: slices.Repeat([]string{"a"}, 33)}, want: []string{"book.authors: Too many: 33: must have at most 32 items"}},
-		"Language":    {reason: "One character more", Settings: view.Settings{Language: language + "bb"}, want: []string{`book.language: Invalid value: "` + language + `bb": must be a BCP 47 language tag: write "en", "ja" or "pt-BR"`}},
+		"Longest":     {reason: "The longest redirect", spec: redirect("/"+strings.Repeat("a", 249)+".html", strings.Repeat("b", 512))},
+		"Title":       {reason: "One character more", spec: `book: {title: ` + strings.Repeat("a", 257) + `}`, want: `spec.book.title: Invalid value: "` + strings.Repeat("a", 80) + `…": must be at most 256 characters long`},
+		"Description": {reason: "One character more", spec: `book: {description: ` + strings.Repeat("a", 1025) + `}`, want: `spec.book.description: Invalid value: "` + strings.Repeat("a", 80) + `…": must be at most 1024 characters long`},
+		"Authors":     {reason: "One author more", spec: `book: {authors: [` + strings.Repeat("a,", 33) + `]}`, want: "spec.book.authors: Too many: 33: must have at most 32 items"},
+		"Language":    {reason: "One character more", spec: `book: {language: ` + language + "bb" + `}`, want: `spec.book.language: Invalid value: "` + language + `bb": must be a BCP 47 language tag: write "en", "ja" or "pt-BR"`},
 		"Links": {
 			reason: "URLs and redirects that cannot be misread",
-			Settings: view.Settings{
-				RepositoryURL: "https://git.example.com:8443/a?b=c&d#e", EditURLTemplate: "https://example.com?file={path}&x",
-				Redirects: map[string]string{"/a b/古い.html": "../new.html#部", "/b.html": "/", "/c.html": "http://example.com", "/d/e.html": "https://example.com:1/?x#y", "/f.html": "guide/"},
-			},
+			spec: `book: {repositoryUrl: "https://git.example.com:8443/a?b=c&d#e",
+				editUrlTemplate: "https://example.com?file={path}&x", redirects: {/a b/古い.html: "../new.html#部", /b.html: /, /c.html: "http://example.com",
+				/d/e.html: "https://example.com:1/?x#y", /f.html: guide/}}`,
 		},
-		"Repository": {reason: "A user is not the host", Settings: view.Settings{RepositoryURL: "https://github.com@example.com"}, want: []string{`book.repositoryUrl: Invalid value: "https://github.com@example.com": ` + repository}},
-		"Http":       {reason: "Not encrypted", Settings: view.Settings{RepositoryURL: "http://example.com"}, want: []string{`book.repositoryUrl: Invalid value: "http://example.com": ` + repository}},
-		"PathInHost": {reason: "The name of a file is not a host", Settings: view.Settings{EditURLTemplate: "https://{path}"}, want: []string{`book.editUrlTemplate: Invalid value: "https://{path}": ` + edit}},
-		"TwoPaths":   {reason: "mdBook replaces both", Settings: view.Settings{EditURLTemplate: "https://a/{path}/{path}"}, want: []string{`book.editUrlTemplate: Invalid value: "https://a/{path}/{path}": ` + edit}},
-		"NoSlash":    {reason: "Two spellings would be one page", Settings: redirect("a.html", "b.html"), want: []string{`book.redirects[a.html]: ` + page}},
-		"Parent":     {reason: "A page outside of the book", Settings: redirect("/../a.html", "b.html"), want: []string{`book.redirects[/../a.html]: ` + page}},
-		"NoPage":     {reason: "A server would send it as another type", Settings: redirect("/a", "b.html"), want: []string{`book.redirects[/a]: ` + page}},
-		"Script":     {reason: "A scheme that runs scripts", Settings: redirect("/a.html", "javascript:x"), want: []string{`book.redirects[/a.html]: Invalid value: "javascript:x": ` + target}},
-		"OtherHost":  {reason: "Looks like a path", Settings: redirect("/a.html", "//example.com"), want: []string{`book.redirects[/a.html]: Invalid value: "//example.com": ` + target}},
-		"Backslash":  {reason: "Browsers read it as a slash", Settings: redirect("/a.html", `/\example.com`), want: []string{`book.redirects[/a.html]: Invalid value: "/\\example.com": ` + target}},
-		"Escaped":    {reason: "mdBook 0.5 would write &#x3D; into JavaScript", Settings: redirect("/a.html", "b.html?c=d"), want: []string{`book.redirects[/a.html]: Invalid value: "b.html?c=d": ` + target}},
-		"NoTarget":   {reason: "The page would lead to its folder", Settings: redirect("/a.html", ""), want: []string{`book.redirects[/a.html]: Invalid value: "": ` + target}},
-		"Many":       {reason: "One redirect more", Settings: view.Settings{Redirects: redirects(301, "/")}, want: []string{"book.redirects: Too many: 301: must have at most 300 items"}},
-		"Large":      {reason: "A variable has at most 128 KiB", Settings: view.Settings{Redirects: redirects(80, strings.Repeat("x", 500))}, want: []string{"book.redirects: Forbidden: remove the oldest redirects: together they have more than 32 KiB (32768 bytes)"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, viewtest.Messages(report.ProblemsOf("", validateSettings(tc.Settings, field.NewPath("book"))))); diff != "" {
-				t.Errorf("\n%s\nvalidate(): -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
+		"Repository": {reason: "A user is not the host", spec: `book: {repositoryUrl: "https://github.com@example.com"}`, want: `spec.book.repositoryUrl: Invalid value: "https://github.com@example.com": ` + repository},
+		"Http":       {reason: "Not encrypted", spec: `book: {repositoryUrl: "http://example.com"}`, want: `spec.book.repositoryUrl: Invalid value: "http://example.com": ` + repository},
+		"PathInHost": {reason: "The name of a file is not a host", spec: `book: {editUrlTemplate: "https://{path}"}`, want: `spec.book.editUrlTemplate: Invalid value: "https://{path}": ` + edit},
+		"TwoPaths":   {reason: "mdBook replaces both", spec: `book: {editUrlTemplate: "https://a/{path}/{path}"}`, want: `spec.book.editUrlTemplate: Invalid value: "https://a/{path}/{path}": ` + edit},
+		"NoSlash":    {reason: "Two spellings would be one page", spec: redirect("z.html", "b.html"), want: `spec.book.redirects[z.html]: ` + page},
+		"Parent":     {reason: "A page outside of the book", spec: redirect("/../z.html", "b.html"), want: `spec.book.redirects[/../z.html]: ` + page},
+		"NoPage":     {reason: "A server would send it as another type", spec: redirect("/a", "b.html"), want: `spec.book.redirects[/a]: ` + page},
+		"Script":     {reason: "A scheme that runs scripts", spec: redirect("/z.html", "javascript:x"), want: `spec.book.redirects[/z.html]: Invalid value: "javascript:x": ` + target},
+		"OtherHost":  {reason: "Looks like a path", spec: redirect("/z.html", "//example.com"), want: `spec.book.redirects[/z.html]: Invalid value: "//example.com": ` + target},
+		"Backslash":  {reason: "Browsers read it as a slash", spec: redirect("/z.html", `/\example.com`), want: `spec.book.redirects[/z.html]: Invalid value: "/\\example.com": ` + target},
+		"Escaped":    {reason: "mdBook 0.5 would write &#x3D; into JavaScript", spec: redirect("/z.html", "b.html?c=d"), want: `spec.book.redirects[/z.html]: Invalid value: "b.html?c=d": ` + target},
+		"NoTarget":   {reason: "The page would lead to its folder", spec: redirect("/z.html", ""), want: `spec.book.redirects[/z.html]: Invalid value: "": ` + target},
+		"Many":       {reason: "One redirect more", spec: `book: {redirects: {` + redirects(301, "/") + `}}`, want: "spec.book.redirects: Too many: 301: must have at most 300 items"},
+		"Large":      {reason: "A variable has at most 128 KiB", spec: `book: {redirects: {` + redirects(80, strings.Repeat("x", 500)) + `}}`, want: "spec.book.redirects: Forbidden: remove the oldest redirects: together they have more than 32 KiB (32768 bytes)"},
+	})
 }
 
 // TestRedirectVariable checks that the longest redirects fit in an environment variable,
@@ -115,12 +96,12 @@ func TestXRD(t *testing.T) {
 	}
 }
 
-// redirects returns n redirects to a target.
-func redirects(n int, target string) map[string]string {
-	all := map[string]string{}
+// redirects returns n redirects to a target, in YAML.
+func redirects(n int, target string) string {
+	var all strings.Builder
 	for i := range n {
-		all[fmt.Sprintf("/%03d.html", i)] = target
+		fmt.Fprintf(&all, "/%03d.html: %s, ", i, target)
 	}
 
-	return all
+	return all.String()
 }

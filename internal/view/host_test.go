@@ -8,7 +8,7 @@ import (
 )
 
 func TestPublicURL(t *testing.T) {
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, host, input, want string
 	}{
 		"Route":      {"TLS is the default of a route", "", `{route: {host: "{name}.{namespace}.a"}}`, "https://sample.default.a"},
@@ -18,8 +18,7 @@ func TestPublicURL(t *testing.T) {
 		"Path":       {"The host has many books", "", `{route: {host: a.b, path: "/{namespace}/{name}/"}}`, "https://a.b/default/sample/"},
 		"PathToo":    {"An Ingress has paths, too", "", `{ingress: {host: a.b, path: "/{name}/"}}`, "http://a.b/sample/"},
 		"Chosen":     {"The MarkdownView sets the host", "c.d", `{ingress: {host: a.b}}`, "http://c.d"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewtest.View()
 			v.Spec.Host, v.Input = tc.host, *viewtest.Decode[v1beta1.Input](t, tc.input)

@@ -10,7 +10,7 @@ import (
 func TestNames(t *testing.T) {
 	a := strings.Repeat("a", 70)
 	// base is the part of the names of both resources that depends on the name of the XR.
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, name, base, instance string
 	}{
 		"Plain":             {"A name that is valid for a Service is not altered", "sample", "sample", "sample"},
@@ -27,8 +27,7 @@ func TestNames(t *testing.T) {
 			"-" + a[:43] + "-f10d15a71c", a[:43] + "-bbbbbbbb_f10d15a71c",
 		},
 		"Dots": {"A Service cannot have dots", "team.guide", "-team-guide-23b65c5bdb", "team.guide"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := View{}
 			v.Metadata.Name = tc.name

@@ -12,7 +12,7 @@ import (
 
 func TestResources(t *testing.T) {
 	const large, input = `{requests: {memory: 1Gi}}`, `{requests: {memory: 70Mi, cpu: 20m}, limits: {cpu: 1}}`
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason, spec, input, want string
 	}{
 		"Defaults": {"Nobody sets anything", `{}`, "", `{requests: {cpu: 10m, memory: 64Mi}, limits: {memory: 256Mi}}`},
@@ -26,8 +26,7 @@ func TestResources(t *testing.T) {
 			"A default request above the limit is lowered",
 			`{limits: {memory: 32Mi}}`, "", `{requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 32Mi}}`,
 		},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			v := view.View{Input: v1beta1.Input{Resources: viewtest.Decode[v1beta1.Resources](t, tc.input)}}
 			v.Spec.Resources = *viewtest.Decode[v1beta1.Resources](t, tc.spec)

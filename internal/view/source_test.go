@@ -24,10 +24,9 @@ func TestFollow(t *testing.T) {
 		guide     = "OCIRepository guide in namespace docs"
 		waits     = guide + " waits for Flux, which has not fetched its image yet"
 	)
-	cases := map[string]struct {
-		reason, repository, change, mounted string
-		image, problem                      string
-		pending                             bool
+	for name, tc := range map[string]struct {
+		reason, repository, change, mounted, image, problem string
+		pending                                             bool
 	}{
 		"Absent":         {"Pods keep their image", "", "", old, old, "create " + guide + ", or name another one: it does not exist", false},
 		"Fetched":        {"The tag has moved", fetched, `{}`, old, current, "", false},
@@ -38,8 +37,7 @@ func TestFollow(t *testing.T) {
 		"Changed":        {"The artifact can be that of an earlier URL", fetched, changed, old, old, waits, false},
 		"ChangedMounted": {"The pods mount the digest of the artifact", fetched, changed, moved, moved, "", false},
 		"Suspended":      {"Flux never fetched it", fetched, suspended, "", "", "resume " + guide + ": it is suspended", false},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := view.RepositorySource{Name: "guide"}
 			s.Follow(viewtest.Decode[view.OCIRepository](t, tc.repository, tc.change), tc.mounted, "docs")

@@ -8,8 +8,6 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -39,7 +37,7 @@ func Object(t *testing.T, text string) *structpb.Struct {
 // Encode returns a message in the wire format of protobuf.
 func Encode(t testing.TB, m proto.Message) []byte {
 	t.Helper()
-	b, err := proto.Marshal(m)
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		t.Fatalf("cannot encode a message: %v", err)
 	}
@@ -64,11 +62,7 @@ const (
 // ObserveDeployment returns the observed state of a Deployment.
 func ObserveDeployment(t *testing.T, text string) request.Observed {
 	t.Helper()
-	b, err := proto.Marshal(Resource(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := request.Observe([]wire.Entry{{Key: view.KeyDeployment, Value: b}})
+	o, err := request.Observe([]wire.Entry{{Key: view.KeyDeployment, Value: Encode(t, Resource(t, text))}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,16 +109,6 @@ func Messages(p report.Problems) []string {
 	}
 
 	return out
-}
-
-// List returns a list of resources from pairs of a name and a quantity.
-func List(pairs ...string) corev1.ResourceList {
-	l := corev1.ResourceList{}
-	for i := 0; i < len(pairs); i += 2 {
-		l[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
-	}
-
-	return l
 }
 
 // Template returns a template of an Input from a YAML text.

@@ -8,7 +8,7 @@ import (
 )
 
 func TestConfigures(t *testing.T) {
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason string
 		server v1beta1.Server
 		want   bool
@@ -25,8 +25,7 @@ func TestConfigures(t *testing.T) {
 		"Command":  {reason: "A command names a configuration of its own", server: v1beta1.Server{Command: []string{"nginx"}}},
 		"Args":     {reason: "Arguments name a configuration of their own", server: v1beta1.Server{Args: []string{"nginx"}}},
 		"Root":     {reason: "nginx can serve another folder only with a configuration of its own", server: v1beta1.Server{DocumentRoot: "/srv"}},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Configures(tc.server); got != tc.want {
 				t.Errorf("\n%s\nConfigures(...): want %t, got %t", tc.reason, tc.want, got)

@@ -25,11 +25,10 @@ const (
 func TestFields(t *testing.T) {
 	const overlong = "\xf8\xff\xff\xff\xff\x01\x00" // The tag of a number that is too large.
 
-	cases := map[string]struct {
-		reason    string
-		message   string
-		want      []Field
-		wantError bool
+	for name, tc := range map[string]struct {
+		reason, message string
+		want            []Field
+		wantError       bool
 	}{
 		"Empty":     {reason: "A message can be empty"},
 		"Order":     {reason: "Fields keep their order", message: sized(2, "b") + sized(1, ""), want: []Field{{Number: 2, Type: protowire.BytesType, Bytes: []byte("b"), Raw: []byte("\x12\x01b")}, {Number: 1, Type: protowire.BytesType, Bytes: []byte{}, Raw: []byte("\x0a\x00")}}},
@@ -42,8 +41,7 @@ func TestFields(t *testing.T) {
 		"Truncated": {reason: "A field must be complete", message: sized(1, "a")[:2], wantError: true},
 		"EndGroup":  {reason: "A group must start before it ends", message: group[1:], wantError: true},
 		"OpenGroup": {reason: "A group must end", message: group[:1], wantError: true},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			var got []Field
 			var failed error
@@ -66,11 +64,10 @@ func TestFields(t *testing.T) {
 }
 
 func TestReadEntry(t *testing.T) {
-	cases := map[string]struct {
-		reason    string
-		message   string
-		want      Entry
-		wantError bool
+	for name, tc := range map[string]struct {
+		reason, message string
+		want            Entry
+		wantError       bool
 	}{
 		"Entry":      {reason: "An entry has a key and a value", message: sized(1, "a") + sized(2, "x"), want: Entry{"a", []byte("x")}},
 		"ValueFirst": {reason: "The value can come before the key", message: sized(2, "x") + sized(1, "a"), want: Entry{"a", []byte("x")}},
@@ -82,8 +79,7 @@ func TestReadEntry(t *testing.T) {
 		"Others":     {reason: "Other fields and types are skipped", message: varint + sized(1, "a") + sized(3, "x") + varint + group, want: Entry{"a", []byte{}}},
 		"Truncated":  {reason: "A field must be complete", message: sized(1, "a")[:2], wantError: true},
 		"UTF8":       {reason: "A key must be valid UTF-8", message: sized(1, "\xff"), wantError: true},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			message := []byte(tc.message)
 			got, err := ReadEntry(message)

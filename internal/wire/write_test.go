@@ -11,7 +11,7 @@ import (
 
 // TestWriter checks the bytes of encoded messages.
 func TestWriter(t *testing.T) {
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason string
 		write  func(w *Writer)
 		want   string
@@ -26,8 +26,7 @@ func TestWriter(t *testing.T) {
 		"Bytes":     {reason: "An encoded message is written unchanged", write: func(w *Writer) { w.Bytes(1, []byte("\x08\x01")) }, want: "\x0a\x02\x08\x01"},
 		"Raw":       {reason: "Encoded fields are written unchanged", write: func(w *Writer) { w.Text(1, "b"); w.Raw([]byte("\x08\x01")) }, want: "\x08\x01\x0a\x01b"},
 		"Entry":     {reason: "An entry of a map has a key and a message", write: func(w *Writer) { w.Entry(3, "k", func() { w.Varint(1, 1) }) }, want: "\x1a\x07\x0a\x01k\x12\x02\x08\x01"},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			var w Writer
 			tc.write(&w)
@@ -41,7 +40,7 @@ func TestWriter(t *testing.T) {
 
 // TestParts checks which strings are copied, and that the parts are in order.
 func TestParts(t *testing.T) {
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason string
 		// texts are the values of field 1, in the order of the message.
 		texts []string
@@ -53,8 +52,7 @@ func TestParts(t *testing.T) {
 		"Long":       {reason: "A long text is a part of its own", texts: []string{strings.Repeat("x", longText)}, shared: 1},
 		"Between":    {reason: "Parts before and after a long text keep their order", texts: []string{"a", strings.Repeat("x", 1<<20), "b", strings.Repeat("y", longText), "c"}, shared: 2},
 		"Buffers":    {reason: "Short texts can fill several buffers", texts: slices.Repeat([]string{strings.Repeat("a", longText-1), "b"}, 20)},
-	}
-	for name, tc := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			var w Writer
 			for _, text := range slices.Backward(tc.texts) {
