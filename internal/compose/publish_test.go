@@ -27,10 +27,10 @@ func TestPublished(t *testing.T) {
 				`{"matches":[{"path":{"value":"/old"}}],"filters":[{"type":"RequestRedirect","requestRedirect":{"hostname":"c.d"}}]}]}`,
 		},
 		"Ingress": {
-			reason: "A template changes the class of an Ingress",
-			input:  `{ingress: {host: a.b, className: c}, templates: {ingress: {spec: {ingressClassName: d}}, service: {spec: {ports: [{port: 80, $patch: delete}, {port: 8080}]}}}}`,
+			reason: "A template changes the class of an Ingress, which keeps its path",
+			input:  `{ingress: {host: a.b, path: /c/, className: c}, templates: {ingress: {spec: {ingressClassName: d}}, service: {spec: {ports: [{port: 80, $patch: delete}, {port: 8080}]}}}}`,
 			want: `{"ingressClassName":"d","rules":[{"host":"a.b","http":{"paths":[` +
-				`{"path":"/","pathType":"Prefix","backend":{"service":{"name":"viewer-sample","port":{"number":8080}}}}]}}]}`,
+				`{"path":"/c","pathType":"Prefix","backend":{"service":{"name":"viewer-sample","port":{"number":8080}}}}]}}]}`,
 		},
 		"Budget": {
 			reason: "A template replaces the default",
