@@ -25,7 +25,7 @@ func Load(k *kit) {
 	}
 	var names []string
 	create := func() {
-		names = k.createMany(n, kib)
+		names = k.applyMany(n, func(name string) *unstructured.Unstructured { return oneOfMany(name, kib) })
 		k.settleAll(2*time.Minute+time.Duration(n)*time.Second, n)
 	}
 	if k.realPods {
@@ -64,7 +64,6 @@ func Load(k *kit) {
 
 // number returns the value of an environment variable, or the default.
 func (k *kit) number(variable string, otherwise int) int {
-	k.Helper()
 	value := os.Getenv(variable)
 	if value == "" {
 		return otherwise

@@ -9,8 +9,6 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -55,18 +53,18 @@ http {
 
 // startPods starts a real node, and installs Crossplane on it.
 func (cp *ControlPlane) startPods(ctx context.Context) error {
-	source, err := crossplaneSource(ctx, cp.options.CrossplaneModule)
+	source, err := cp.crossplaneSource(ctx)
 	if err != nil {
 		return err
 	}
 	g, both := errgroup.WithContext(ctx)
-	g.Go(func() error { return cp.pushImages(both, filepath.Join(source, "cluster")) })
+	g.Go(func() error { return cp.pushImages(both, source) })
 	g.Go(func() error { return cp.startNode(both) })
 	if err := g.Wait(); err != nil {
 		return err
 	}
 
-	return cp.installCrossplane(ctx, filepath.Join(source, "cluster", "charts", "crossplane"))
+	return cp.installCrossplane(ctx, source)
 }
 
 // pushImages pushes the images that a node needs before a package is installed.
@@ -130,12 +128,8 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 
 // installCrossplane installs Crossplane's chart as Helm does, and waits until it is
 // available.
-func (cp *ControlPlane) installCrossplane(ctx context.Context, chart string) error {
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crossplaneNamespace}}
-	if err := cp.Client.Create(ctx, ns); err != nil {
-		return fmt.Errorf("cannot create namespace %q: %w", crossplaneNamespace, err)
-	}
-	objs, err := chartObjects(chart, map[string]any{
+func (cp *ControlPlane) installCrossplane(ctx context.Context, source string) error {
+	if err := cp.applyChart(ctx, source, map[string]any{
 		"image": map[string]any{"repository": crossplaneImage, "tag": crossplaneTag},
 		"args":  []any{"--debug"},
 		// After Crossplane is killed, its lease would be valid for up to a minute.
@@ -144,14 +138,8 @@ func (cp *ControlPlane) installCrossplane(ctx context.Context, chart string) err
 		// The chart's limits are too small for a load test.
 		"resourcesCrossplane":  map[string]any{"limits": map[string]any{"cpu": "2"}},
 		"resourcesRBACManager": map[string]any{"limits": map[string]any{"cpu": "1"}},
-	})
-	if err != nil {
+	}); err != nil {
 		return err
-	}
-	for _, o := range objs {
-		if err := apply(ctx, cp.Client, o); err != nil {
-			return err
-		}
 	}
 
 	return cp.Explain(ctx, Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {
