@@ -86,9 +86,8 @@ func Struct(t testing.TB, o Object) *structpb.Struct {
 
 // Condition returns a condition of an object.
 func Condition(kind, status, reason, message string) Object {
-	return Object{
-		"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": "2026-01-02T03:04:05Z",
-	}
+	const now = "2026-01-02T03:04:05Z"
+	return Object{"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now}
 }
 
 // Status returns the status of a condition in a response.

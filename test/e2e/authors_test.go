@@ -60,7 +60,6 @@ func Authors(k *kit) {
 
 // workflow returns the commands of a workflow by the names of their steps.
 func (k *kit) workflow(path string) map[string]string {
-	k.Helper()
 	var workflow struct {
 		Jobs map[string]struct {
 			Steps []struct{ Name, Run string }

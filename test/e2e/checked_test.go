@@ -53,7 +53,6 @@ var finding = regexp.MustCompile(`(?m)^([^/:]+)/?(.*?)(?::([0-9]+))?: (error|war
 
 // readChecked returns what check has printed, by folder.
 func (k *kit) readChecked(out string) map[string]checkedBook {
-	k.Helper()
 	all, books := finding.FindAllStringSubmatch(out, -1), map[string]checkedBook{}
 	if lines := strings.Count(out, "\n"); lines != len(all) {
 		k.Fatalf("%d of %d lines are problems:\n%s", len(all), lines, out)

@@ -145,7 +145,7 @@ func Uninterrupted(k *kit) {
 
 	const changes = 10
 	var toReady, toPage []time.Duration
-	calls, cpu := k.calls(), k.functionCPU()
+	calls, cpu := k.total(handled), k.total(cpuUsed)
 	for i := range changes {
 		revision, begin := fmt.Sprintf("revision-%d", i+1), time.Now()
 		apply(revision, replicas(2))
@@ -153,7 +153,8 @@ func Uninterrupted(k *kit) {
 		toReady, toPage = append(toReady, ready.Sub(begin)), append(toPage, page.Sub(begin))
 	}
 	k.Logf("from a change to Ready: %s; to the first page: %s", median(toReady), median(toPage))
-	k.Logf("for each change: %.1f calls of the function, %.0f ms of its CPU", float64(k.calls()-calls)/changes, (k.functionCPU()-cpu)*1000/changes)
+	k.Logf("for each change: %.1f calls of the function, %.0f ms of its CPU",
+		(k.total(handled)-calls)/changes, (k.total(cpuUsed)-cpu)*1000/changes)
 
 	apply("revision-11", replicas(2), brokenImage)
 	k.until(name, "Degraded=True ProgressDeadlineExceeded", "2 ready")

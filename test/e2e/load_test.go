@@ -78,7 +78,6 @@ func (k *kit) number(variable string, otherwise int) int {
 // use to create or change n MarkdownViews: the cells of a column of docs/capacity.md, by
 // row.
 func (k *kit) measure(n int, apply func()) map[string]string {
-	k.Helper()
 	before, err := k.loopback.Usage()
 	k.must(err)
 	calls, begin := k.calls(), time.Now()
@@ -105,7 +104,6 @@ func (k *kit) measure(n int, apply func()) map[string]string {
 // measureDatabase adds the cells with the storage in etcd, which had the size empty
 // before n MarkdownViews were created.
 func (k *kit) measureDatabase(cells map[string]string, n int, empty int64) {
-	k.Helper()
 	file, err := k.loopback.DatabaseSize(k.Context())
 	k.must(err)
 	full := k.compactedSize()

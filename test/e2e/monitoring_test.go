@@ -166,7 +166,6 @@ func Monitoring(k *kit) {
 
 // queries returns the queries of the dashboard, and the selectors of the alerts.
 func (k *kit) queries(rules *monitoringv1.PrometheusRule) []string {
-	k.Helper()
 	var all []string
 	for _, g := range rules.Spec.Groups {
 		for _, r := range g.Rules {

@@ -177,7 +177,6 @@ func FunctionPods(k *kit) {
 // because the active revision of the function had no endpoint yet are only counted:
 // Crossplane stops the old revision before the new one is ready.
 func (k *kit) failedReconciles() (failed []string, withoutEndpoint int32) {
-	k.Helper()
 	for _, e := range k.events(client.MatchingFields{"reason": "ComposeResources"}) {
 		switch {
 		case e.Type != corev1.EventTypeWarning, strings.Contains(e.Message, "the object has been modified"):

@@ -111,13 +111,6 @@ func (k *kit) calls() int {
 	return int(k.total(handled))
 }
 
-// functionCPU returns how many seconds of CPU the function has used.
-func (k *kit) functionCPU() float64 {
-	k.Helper()
-
-	return k.total(cpuUsed)
-}
-
 // total returns the sum of a metric of all replicas of the function.
 func (k *kit) total(metric *regexp.Regexp) float64 {
 	k.Helper()

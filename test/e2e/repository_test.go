@@ -116,7 +116,6 @@ func (k *kit) publicKey(key *ecdsa.PrivateKey) {
 // sign pushes a signature of an image as cosign does:
 // https://github.com/sigstore/cosign/blob/v2.6.0/specs/SIGNATURE_SPEC.md
 func (k *kit) sign(repository string, digest v1.Hash, key *ecdsa.PrivateKey) {
-	k.Helper()
 	payload := fmt.Appendf(nil, `{"critical":{"identity":{"docker-reference":%q},"image":{"docker-manifest-digest":%q},"type":"cosign container image signature"},"optional":null}`,
 		k.Registry+"/"+repository, digest.String())
 	sum := sha256.Sum256(payload)

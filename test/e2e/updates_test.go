@@ -74,7 +74,6 @@ func (u *updates) of(name string) []string {
 // recordUpdates records the updates of MarkdownViews and composed resources in the
 // namespace until the test ends.
 func (k *kit) recordUpdates() *updates {
-	k.Helper()
 	u := &updates{all: map[string][]string{}, last: map[string]map[string]any{}}
 	for _, gvk := range []schema.GroupVersionKind{
 		kind,

@@ -130,7 +130,6 @@ var restarts = regexp.MustCompile(`restart|roll out once`)
 // composeAll changes an annotation of each MarkdownView, and waits until the function was
 // called for all: Crossplane calls a new revision of a function only when it reconciles.
 func (k *kit) composeAll(names []string) {
-	k.Helper()
 	calls := k.calls()
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.org/upgrade":"%d"}}}`, time.Now().Unix())
 	for _, name := range names {
@@ -146,8 +145,6 @@ func (k *kit) composeAll(names []string) {
 // upgrade changes the version of the function. With real pods, MarkdownViews change at the
 // same time.
 func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
-	k.Helper()
-
 	begin := time.Now()
 	known, earlier := k.failedReconciles() // Such as one before Crossplane's cache had a new Composition.
 	stop := func() {}
@@ -179,7 +176,6 @@ func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
 // result is called, which says how long MarkdownViews were not synced. docs/upgrade.md
 // has the numbers.
 func (k *kit) unsynced() func() string {
-	k.Helper()
 	since, longest := map[string]time.Time{}, map[string]time.Duration{}
 	stop := k.watch(kind, func(_ watch.EventType, u *unstructured.Unstructured) {
 		v, err := decode(u)
@@ -236,7 +232,6 @@ func (k *kit) load(names []string) (stop func()) {
 
 // podUIDs returns the UIDs of the pods of each MarkdownView in the namespace.
 func (k *kit) podUIDs() map[string]string {
-	k.Helper()
 	uids := map[string]string{}
 	for _, p := range list(k, &corev1.PodList{}).Items {
 		uids[p.Labels["app.kubernetes.io/instance"]] += p.Name + " " + string(p.UID) + "\n"

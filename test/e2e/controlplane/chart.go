@@ -39,12 +39,12 @@ func (cp *ControlPlane) crossplaneSource(ctx context.Context) (string, error) {
 
 // applyChart applies the objects of Crossplane's chart that have one of the kinds, or all if
 // there are no kinds, in the namespace of Crossplane, which it creates.
-func (cp *ControlPlane) applyChart(ctx context.Context, source string, overrides map[string]any, kinds ...string) error {
+func (cp *ControlPlane) applyChart(ctx context.Context, source string, values map[string]any, kinds ...string) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crossplaneNamespace}}
 	if err := cp.Client.Create(ctx, ns); err != nil {
 		return fmt.Errorf("cannot create namespace %q: %w", crossplaneNamespace, err)
 	}
-	objs, err := chartObjects(filepath.Join(source, "charts", "crossplane"), overrides)
+	objs, err := chartObjects(filepath.Join(source, "charts", "crossplane"), values)
 	if err != nil {
 		return err
 	}
@@ -66,11 +66,8 @@ func chartObjects(dir string, overrides map[string]any) ([]*unstructured.Unstruc
 	if err != nil {
 		return nil, fmt.Errorf("cannot load chart %q: %w", dir, err)
 	}
-	values, err := chartutil.ToRenderValues(chart, overrides, chartutil.ReleaseOptions{
-		Name:      "crossplane",
-		Namespace: crossplaneNamespace,
-		IsInstall: true,
-	}, nil)
+	release := chartutil.ReleaseOptions{Name: "crossplane", Namespace: crossplaneNamespace, IsInstall: true}
+	values, err := chartutil.ToRenderValues(chart, overrides, release, nil)
 	if err != nil {
 		return nil, fmt.Errorf("cannot render chart %q: %w", dir, err)
 	}

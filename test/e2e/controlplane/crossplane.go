@@ -10,7 +10,6 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
@@ -53,7 +52,11 @@ func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 	}
 
 	tls := cp.path("crossplane-tls-client")
-	if err := cp.writeSecret(ctx, tlsClientSecret, tls); err != nil {
+	secret, err := cp.secret(ctx, tlsClientSecret)
+	if err != nil {
+		return err
+	}
+	if err := writeFiles(tls, secret.Data); err != nil {
 		return err
 	}
 	cache := cp.path("crossplane-cache")
@@ -130,16 +133,7 @@ func (cp *ControlPlane) serviceAccountKubeconfig(ctx context.Context, name strin
 	return path, writeKubeconfig(path, restConfig(cp.kube.admin.Host, cp.kube.admin.CAFile, tr.Status.Token))
 }
 
-// writeSecret writes each key of a secret in Crossplane's namespace to a file.
-func (cp *ControlPlane) writeSecret(ctx context.Context, name, dir string) error {
-	s := &corev1.Secret{}
-	if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: crossplaneNamespace, Name: name}, s); err != nil {
-		return fmt.Errorf("cannot get secret %q: %w", name, err)
-	}
-
-	return writeFiles(dir, s.Data)
-}
-
+// writeFiles writes files into a folder.
 func writeFiles(dir string, files map[string][]byte) error {
 	for name, content := range files {
 		path := filepath.Join(dir, name)

@@ -66,29 +66,24 @@ func (cp *ControlPlane) startKubelet(ctx, background context.Context) error {
 
 // registerNode creates a node that is ready and has enough resources for all pods.
 func (cp *ControlPlane) registerNode(ctx context.Context) error {
-	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelHostname: nodeName}}}
-	if err := cp.Client.Create(ctx, n); err != nil {
-		return err
-	}
-	n.Spec.Taints = nil
-	if err := cp.Client.Update(ctx, n); err != nil {
-		return err
-	}
-	room := corev1.ResourceList{
+	room, now := corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("1k"),
 		corev1.ResourceMemory: resource.MustParse("1Ti"),
 		corev1.ResourcePods:   resource.MustParse("10k"),
+	}, metav1.Now()
+	n := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelHostname: nodeName}},
+		Status: corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: []corev1.NodeCondition{{
+			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+			LastHeartbeatTime: now, LastTransitionTime: now,
+		}}},
 	}
-	n.Status.Capacity, n.Status.Allocatable = room, room
-	n.Status.Conditions = []corev1.NodeCondition{{
-		Type:               corev1.NodeReady,
-		Status:             corev1.ConditionTrue,
-		Reason:             "KubeletReady",
-		LastHeartbeatTime:  metav1.Now(),
-		LastTransitionTime: metav1.Now(),
-	}}
+	if err := cp.Client.Create(ctx, n); err != nil {
+		return err
+	}
+	n.Spec.Taints = nil // The API server has added one.
 
-	return cp.Client.Status().Update(ctx, n)
+	return cp.Client.Update(ctx, n)
 }
 
 // Reconcile does the next step for a pod.
@@ -148,7 +143,9 @@ func waiting(reason string) corev1.ContainerState {
 }
 
 // setStatus writes the status of a pod whose containers all have a state.
-func (k *kubelet) setStatus(ctx context.Context, p *corev1.Pod, phase corev1.PodPhase, state corev1.ContainerState) error {
+func (k *kubelet) setStatus(
+	ctx context.Context, p *corev1.Pod, phase corev1.PodPhase, state corev1.ContainerState,
+) error {
 	now, runs, ready := metav1.Now(), phase == corev1.PodRunning, corev1.ConditionFalse
 	s := corev1.PodStatus{Phase: phase, StartTime: cmp.Or(p.Status.StartTime, &now), HostIP: "10.0.0.1"}
 	if runs {

@@ -16,9 +16,7 @@ import (
 
 // kube has the processes etcd, kube-apiserver and kube-controller-manager.
 type kube struct {
-	etcd       *process
-	apiserver  *process
-	controller *process
+	etcd, apiserver, controller *process
 
 	// etcdURL is the URL of etcd.
 	etcdURL string

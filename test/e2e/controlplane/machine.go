@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // Get returns the page at a URL, or an error unless the status is 200.
 func Get(ctx context.Context, url string) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	return call(ctx, http.MethodGet, url, "")
+}
+
+func call(ctx context.Context, method, url, body string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return "", err
 	}

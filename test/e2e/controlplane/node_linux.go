@@ -291,14 +291,7 @@ func (cp *ControlPlane) startContainerd(ctx context.Context) error {
 		return err
 	}
 
-	return containerd.ready(ctx, time.Minute, func(ctx context.Context) error {
-		c, err := (&net.Dialer{}).DialContext(ctx, "unix", containerdSocket)
-		if err != nil {
-			return err
-		}
-
-		return c.Close()
-	})
+	return containerd.ready(ctx, time.Minute, dial("unix", containerdSocket))
 }
 
 func (cp *ControlPlane) writeNodeFiles() error {

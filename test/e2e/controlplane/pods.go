@@ -16,19 +16,13 @@ const (
 	pauseImage      = "registry.k8s.io/pause:3.10"
 	crossplaneImage = "xpkg.crossplane.io/crossplane/crossplane"
 	crossplaneTag   = "v2"
+	mdBookImage     = "docker.io/peaceiris/mdbook"
 
 	// nginxImage is the default image of the function for input.server. Here it
 	// contains Debian's nginx, with the user, port, folders and stop signal of the real
 	// image.
 	nginxImage = "docker.io/nginxinc/nginx-unprivileged:1.28.0-alpine-slim"
 )
-
-// mdBookImages returns the names of the images that contain Debian's mdBook here: the
-// function's default, that of the example, and another one for changes.
-func mdBookImages() []string {
-	const repository = "docker.io/peaceiris/mdbook"
-	return []string{repository + ":v0.5.0", repository + ":latest", repository + ":v0.4.40"}
-}
 
 // nginxConfig makes nginx write into the container's /tmp, as the real image does: the
 // container's root file system is read-only.
@@ -94,7 +88,8 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 			},
 		},
 		{
-			names:  mdBookImages(),
+			// The function's default, that of the example, and another one for changes.
+			names:  []string{mdBookImage + ":v0.5.0", mdBookImage + ":latest", mdBookImage + ":v0.4.40"},
 			config: v1.Config{Entrypoint: []string{"/usr/bin/mdbook"}, Env: path},
 			files:  map[string]string{"": cp.options.MdBook},
 		},
