@@ -51,7 +51,7 @@ func FromOCIRepository(k *kit) {
 	behind("create OCIRepository handbook in namespace " + k.namespace + ", or name another one: it does not exist")
 	one := push(repository, "One")
 	k.sign(repository, one, key)
-	k.apply(k.ociRepository(name, repository, "{provider: cosign, secretRef: {name: cosign}}"))
+	k.apply(k.ociRepository(name, repository, ", verify: {provider: cosign, secretRef: {name: cosign}}"))
 	follows(one, "One")
 
 	two := push(repository, "Two")
@@ -66,7 +66,7 @@ func FromOCIRepository(k *kit) {
 	follows(three, "Three")
 
 	push("other/book", "Other")
-	k.apply(k.ociRepository("other", "other/book", "null"))
+	k.apply(k.ociRepository("other", "other/book", ""))
 	k.apply(book("other", composition, fromRepository("other")))
 	k.until("other", "Degraded=True InvalidSpec",
 		"Degraded: name an OCIRepository with a URL that matches "+registry+":*/"+repository)
@@ -95,14 +95,14 @@ func (k *kit) sourceController() {
 		"--storage-adv-addr="+address, "--metrics-addr=0", "--health-addr=0", "--log-level=debug")
 }
 
-// ociRepository returns an OCIRepository that follows the tag latest.
-func (k *kit) ociRepository(name, repository, verify string) *unstructured.Unstructured {
+// ociRepository returns an OCIRepository that follows the tag latest, with more fields.
+func (k *kit) ociRepository(name, repository, more string) *unstructured.Unstructured {
 	return k.parse(fmt.Sprintf(`
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: OCIRepository
 metadata: {name: %s}
-spec: {interval: 1s, url: "oci://%s/%s", insecure: true, ref: {tag: latest}, verify: %s}
-`, name, k.Registry, repository, verify))[0]
+spec: {interval: 1s, url: "oci://%s/%s", insecure: true, ref: {tag: latest}%s}
+`, name, k.Registry, repository, more))[0]
 }
 
 // publicKey creates the Secret with the public key of cosign.

@@ -112,7 +112,9 @@ func (i *Installer) WaitHealthy(ctx context.Context, kind, name string) error {
 			return fmt.Errorf("cannot get %s %q: %w", kind, name, err)
 		}
 		v := struct {
-			Status struct{ Conditions []metav1.Condition }
+			Status struct {
+				Conditions []metav1.Condition `json:"conditions"`
+			} `json:"status"`
 		}{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &v); err != nil {
 			return fmt.Errorf("cannot read %s %q: %w", kind, name, err)
