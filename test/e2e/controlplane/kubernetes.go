@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -18,7 +19,6 @@ import (
 type kube struct {
 	etcd, apiserver, controller *process
 
-	// etcdURL is the URL of etcd.
 	etcdURL string
 
 	admin *rest.Config
@@ -76,10 +76,7 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 		return err
 	}
 	key, err := keyutil.MakeEllipticPrivateKeyPEM()
-	if err != nil {
-		return fmt.Errorf("cannot create service account key: %w", err)
-	}
-	if err := keyutil.WriteKey(keys, key); err != nil {
+	if err := errors.Join(err, keyutil.WriteKey(keys, key)); err != nil {
 		return fmt.Errorf("cannot write service account key: %w", err)
 	}
 

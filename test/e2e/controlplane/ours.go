@@ -68,9 +68,10 @@ func (o Options) PreviousPackage() Package {
 // ConfigurationPackage returns the package of the XRD and the Composition.
 func (o Options) ConfigurationPackage() Package {
 	const name = "configuration-markdownview"
-	files := []string{filepath.Join(o.Packages, name+".xpkg")}
-
-	return Package{Kind: "configuration", Repository: "crossplane-contrib/" + name, Version: "v0.1.0", Files: files}
+	return Package{
+		Kind: "configuration", Repository: "crossplane-contrib/" + name, Version: "v0.1.0",
+		Files: []string{filepath.Join(o.Packages, name+".xpkg")},
+	}
 }
 
 // InstallOurs installs the packages of this repository.
