@@ -61,9 +61,7 @@ func (c *Cluster) Apply(key string, desired Object) {
 
 // changes returns whether applying an object changes it.
 func (c *Cluster) changes(key string, desired Object) bool {
-	live, ok := c.Objects[key]
-
-	return !ok || !reflect.DeepEqual(live, c.after(key, Sent(c.t, desired)))
+	return !reflect.DeepEqual(c.Objects[key], c.after(key, Sent(c.t, desired)))
 }
 
 // after returns an object after it was applied.
@@ -79,26 +77,21 @@ func (c *Cluster) after(key string, desired Object) Object {
 // prune removes from live the fields that were desired before and are not desired now.
 func prune(live, before, now Object) {
 	for name, was := range before {
-		is, ok := now[name]
-		if !ok {
+		if is, ok := now[name]; ok {
+			pruneValue(live[name], was, is)
+		} else {
 			delete(live, name)
-
-			continue
 		}
-		pruneValue(live[name], was, is)
 	}
 }
 
-// pruneValue prunes maps field by field, and lists of the same length element by
-// element.
+// pruneValue prunes maps field by field, and lists of the same length element by element.
 func pruneValue(live, before, now any) {
 	switch l := live.(type) {
 	case Object:
-		w, wasMap := before.(Object)
-		n, nowMap := now.(Object)
-		if wasMap && nowMap {
-			prune(l, w, n)
-		}
+		w, _ := before.(Object)
+		n, _ := now.(Object) // If it is no longer a map, merged replaces it.
+		prune(l, w, n)
 	case []any:
 		w, n := ListAt(before), ListAt(now)
 		for i := range l {
@@ -199,9 +192,5 @@ func (c *Cluster) stamp(o Object, manager string) {
 
 func (c *Cluster) touch(o Object) {
 	c.writes++
-	version, err := strconv.Atoi(TextAt(o, "metadata", "resourceVersion"))
-	if err != nil {
-		c.t.Fatalf("cannot read resourceVersion: %v", err)
-	}
-	Metadata(o)["resourceVersion"] = strconv.Itoa(version + 1)
+	Metadata(o)["resourceVersion"] = strconv.Itoa(1 + c.writes)
 }

@@ -44,8 +44,7 @@ type Cluster struct {
 	served Object
 	// Order is the seed of the order in which resources are applied. Each call has another.
 	Order uint64
-	// Interrupted is how many resources Crossplane applies before it is stopped. 0
-	// means all.
+	// Interrupted is how many resources Crossplane applies before it is stopped. 0 means all.
 	Interrupted int
 	// Rejected has the kinds of which Kubernetes rejects every change.
 	Rejected map[string]bool

@@ -15,17 +15,15 @@ import (
 func (c *Cluster) Request() *fnv1.RunFunctionRequest {
 	req := &fnv1.RunFunctionRequest{
 		Meta:     &fnv1.RequestMeta{Tag: "tag"},
-		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: Struct(c.t, c.XR)}},
+		Observed: &fnv1.State{Resources: map[string]*fnv1.Resource{}},
 		Desired:  &fnv1.State{},
 		Context:  &structpb.Struct{},
 	}
+	req.Observed.Composite = &fnv1.Resource{Resource: Struct(c.t, c.XR)}
 	if c.Input != nil {
 		req.Input = Struct(c.t, c.Input)
 	}
 	for key, o := range c.Objects {
-		if req.Observed.Resources == nil {
-			req.Observed.Resources = map[string]*fnv1.Resource{}
-		}
 		req.Observed.Resources[key] = &fnv1.Resource{Resource: Struct(c.t, o)}
 	}
 	c.require(req)

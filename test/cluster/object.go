@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -54,7 +55,6 @@ func Metadata(o Object) Object { return Child(o, "metadata") }
 // Number returns a number, or 0.
 func Number(v any) float64 {
 	n, _ := v.(float64)
-
 	return n
 }
 
@@ -65,11 +65,8 @@ func Clone(o Object) Object {
 		return out
 	}
 	b, err := json.Marshal(o)
-	if err != nil {
-		panic(fmt.Sprintf("cannot encode an object: %v", err))
-	}
-	if err := json.Unmarshal(b, &out); err != nil {
-		panic(fmt.Sprintf("cannot decode an object: %v", err))
+	if err := errors.Join(err, json.Unmarshal(b, &out)); err != nil {
+		panic(fmt.Sprintf("cannot copy an object: %v", err))
 	}
 
 	return out
@@ -90,7 +87,6 @@ func Struct(t testing.TB, o Object) *structpb.Struct {
 // Condition returns a condition of an object.
 func Condition(kind, status, reason, message string) Object {
 	const now = "2026-01-02T03:04:05Z"
-
 	return Object{"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now}
 }
 
@@ -103,13 +99,7 @@ func Status(c *fnv1.Condition) string {
 	}[c.GetStatus()]
 }
 
-func statusOf(status bool) string {
-	if status {
-		return "True"
-	}
-
-	return "False"
-}
+func statusOf(status bool) string { return map[bool]string{true: "True", false: "False"}[status] }
 
 // NamespaceOf returns the namespace of the composed resources of an XR.
 func NamespaceOf(xr, input Object) string {

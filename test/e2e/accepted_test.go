@@ -2,16 +2,14 @@ package e2e
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -32,25 +30,20 @@ func Accepted(k *kit) {
 	if len(files) < 3*n {
 		k.Fatalf("want at least three objects for each sample, got %d files", len(files))
 	}
+	k.Logf("%d objects", len(files))
 
-	var rejected atomic.Int32
-	work := make(chan string)
-	var workers sync.WaitGroup
-	for range 8 {
-		workers.Go(func() {
-			for file := range work {
-				if err := k.dryRun(file); err != nil && rejected.Add(1) <= 10 {
-					k.Errorf("%s is rejected: %s", filepath.Base(file), err)
-				}
+	workers := errgroup.Group{}
+	workers.SetLimit(8)
+	for _, file := range files {
+		workers.Go(func() error {
+			if err := k.dryRun(file); err != nil {
+				return fmt.Errorf("%s is rejected: %w", filepath.Base(file), err)
 			}
+
+			return nil
 		})
 	}
-	for _, file := range files {
-		work <- file
-	}
-	close(work)
-	workers.Wait()
-	k.Logf("%d objects, %d rejected", len(files), rejected.Load())
+	k.must(workers.Wait())
 }
 
 func (k *kit) dryRun(file string) error {
@@ -75,8 +68,9 @@ func (k *kit) dryRun(file string) error {
 		return err
 	}
 	if u.GetUID() == "" {
-		return errors.New("the API server has returned no object")
+		return fmt.Errorf("the API server has returned no object")
 	}
+
 	for _, name := range []string{"data", "binaryData"} {
 		if !reflect.DeepEqual(sent.Object[name], u.Object[name]) {
 			return fmt.Errorf("the API server has changed %s", name)

@@ -12,84 +12,66 @@ import (
 
 // sh runs a shell command of an author in a folder, with the programs of this repository. It
 // returns its output.
-func (k *kit) sh(dir, command string, env ...string) (string, error) {
+func (k *kit) sh(dir, command string, env ...string) string {
 	k.Helper()
 	cmd := exec.CommandContext(k.Context(), "bash", "-e", "-o", "pipefail", "-c", command)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), append(env, "KUBECONFIG="+k.kubeconfig, "NAMESPACE="+k.namespace, "PATH="+k.Bin+":"+os.Getenv("PATH"))...)
 	out, err := cmd.CombinedOutput()
-
-	return string(out), err
-}
-
-// Authors checks the ways from a folder to a book: packed and applied, with Kustomize, and as
-// the preview of a pull request.
-func Authors(k *kit) {
-	root := filepath.Join("..", "..")
-	out, err := k.sh(root, `markdownview pack docs | kubectl --namespace "$NAMESPACE" apply -f -`)
 	if err != nil {
 		k.Fatalf("%v: %s", err, out)
 	}
+
+	return string(out)
+}
+
+// Authors checks the ways from a folder to a book: packed and applied, with Kustomize, and as
+// the preview of a pull request. On a real node, it checks also that a book that is packed as an
+// image is served.
+func Authors(k *kit) {
+	const root, name = "../..", "docs-12"
+	k.sh(root, `markdownview pack docs | kubectl --namespace "$NAMESPACE" apply -f -`)
 	k.settle("docs")
-	if k.loopback != nil && k.RealNode() {
-		k.servedAt("docs", "/upgrade.html", "Upgrade")
-	}
-
-	if out, err = k.sh(root, `kubectl --namespace "$NAMESPACE" apply -k example/authors`); err != nil {
-		k.Fatalf("%v: %s", err, out)
-	}
+	k.sh(root, `kubectl --namespace "$NAMESPACE" apply -k example/authors`)
 	k.settle("handbook")
-	k.previewed(root)
-	k.settle("docs", "handbook")
-	if k.loopback != nil && k.RealNode() {
-		k.pushed(root)
-	}
-}
 
-// pushed checks that a book that is packed as an image is served.
-func (k *kit) pushed(root string) {
-	k.Helper()
-	const name, repository = "pushed", "registry.example.com/team/handbook"
-	out, err := k.sh(root, "markdownview pack example/authors/handbook --plain-http --push "+k.Registry+"/team/handbook:v1")
-	_, digest, found := strings.Cut(strings.TrimSpace(out), "@")
-	if err != nil || !found {
-		k.Fatalf("%v: %s", err, out)
-	}
-	composition := k.composition(name, kind, ours(map[string]any{"allowedBookImages": []any{repository}}))
-	k.apply(book(name, composedBy(composition), fromImage(repository+"@"+digest)))
+	steps, summary := k.workflow("example/authors/ci/github-preview.yaml"), filepath.Join(k.TempDir(), "summary")
+	k.sh(root, steps["Apply"], "NAME="+name, "GITHUB_STEP_SUMMARY="+summary)
 	k.settle(name)
-	k.servedAt(name, "/guide/set-up.html", "Install the tools")
+	k.equal("url", "http://viewer-"+name+"."+k.namespace+".svc", k.read(summary))
+	k.sh(root, steps["Delete"], "NAME="+name)
+	k.eventually("the preview is deleted", func(k *kit) { k.gone(&corev1.ConfigMap{}, "markdowns-"+name) })
+	k.settle("docs", "handbook")
+	if !k.onNode() {
+		return
+	}
+
+	k.servedAt("docs", "/upgrade.html", "Upgrade")
+	const repository = "registry.example.com/team/handbook"
+	out := k.sh(root, "markdownview pack example/authors/handbook --plain-http --push "+k.Registry+"/team/handbook:v1")
+	_, digest, found := strings.Cut(strings.TrimSpace(out), "@")
+	if !found {
+		k.Fatalf("no digest: %s", out)
+	}
+	k.apply(book("pushed", k.given("pushed", "allowedBookImages: ["+repository+"]"), fromImage(repository+"@"+digest)))
+	k.settle("pushed")
+	k.servedAt("pushed", "/guide/set-up.html", "Install the tools")
 }
 
-// previewed runs the workflow that previews a pull request.
-func (k *kit) previewed(root string) {
-	k.Helper()
+// workflow returns the commands of a workflow by the names of their steps.
+func (k *kit) workflow(path string) map[string]string {
 	var workflow struct {
 		Jobs map[string]struct {
 			Steps []struct{ Name, Run string }
 		}
 	}
-	raw, err := os.ReadFile(filepath.Join(root, "example", "authors", "ci", "github-preview.yaml"))
-	k.must(err)
-	k.must(yaml.Unmarshal(raw, &workflow))
+	k.must(yaml.Unmarshal([]byte(k.read("../../"+path)), &workflow))
 	steps := map[string]string{}
 	for _, job := range workflow.Jobs {
 		for _, step := range job.Steps {
 			steps[step.Name] = step.Run
 		}
 	}
-	const name = "docs-12"
-	summary := filepath.Join(k.TempDir(), "summary")
-	out, err := k.sh(root, steps["Apply"], "NAME="+name, "GITHUB_STEP_SUMMARY="+summary)
-	if err != nil {
-		k.Fatalf("%v: %s", err, out)
-	}
-	k.settle(name)
-	url, err := os.ReadFile(summary)
-	k.must(err)
-	k.check(equal("url", "http://viewer-"+name+"."+k.namespace+".svc", string(url)))
-	if out, err = k.sh(root, steps["Delete"], "NAME="+name); err != nil {
-		k.Fatalf("%v: %s", err, out)
-	}
-	k.eventually("the preview is deleted", func() error { return k.gone(&corev1.ConfigMap{}, "markdowns-"+name) })
+
+	return steps
 }

@@ -20,33 +20,30 @@ import (
 // dot is an image of one pixel, in base64.
 const dot = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
+var withDot = with("binaries: {img/dot.gif: " + dot + "}")
+
 // Browser reads a book of 100 pages with a browser. The book has folders, images,
 // Japanese file names and a generated SUMMARY.md. The browser opens chapters from the
-// sidebar and with the button for the next page, and searches. The test writes a
-// screenshot of the first page to the file that E2E_PICTURE names.
+// sidebar and with the button for the next page, and searches.
 func Browser(k *kit) {
 	k.needsNode()
 	const name, pages = "runbook", 100
-	k.apply(book(name, func(s map[string]any) {
-		files := k.files("testdata/runbook")
-		for i := range pages - 8 { // The folder has 8.
-			files[fmt.Sprintf("障害記録/%03d.md", i+1)] = fmt.Sprintf("# 障害 %03d\n\n![連絡先](../img/連絡.svg) ![](../img/dot.gif)\n", i+1)
-		}
-		s["markdowns"], s["summary"], s["book"] = files, "Auto", map[string]any{"title": "Runbook"}
-		s["binaries"] = map[string]any{"img/dot.gif": dot}
-	}))
+	spec := []option{with("summary: Auto\nbook: {title: Runbook}"), withDot, k.files("testdata/runbook")}
+	for i := range pages - 8 { // The folder has 8.
+		text := fmt.Sprintf("# 障害 %03d\n\n![連絡先](../img/連絡.svg) ![](../img/dot.gif)\n", i+1)
+		spec = append(spec, file(fmt.Sprintf("障害記録/%03d.md", i+1), text))
+	}
+	k.apply(book(name, spec...))
 	k.settle(name)
-	address := k.address(name)
 
-	rsp, err := http.Get("http://" + address + "/img/dot.gif") //nolint:noctx // A test has a timeout.
+	rsp, err := http.Get(k.address(name) + "/img/dot.gif") //nolint:noctx // A test has a timeout.
 	k.must(err)
 	body, err := io.ReadAll(rsp.Body)
 	k.must(errors.Join(err, rsp.Body.Close()))
-	k.check(equal("image", "image/gif "+dot, rsp.Header.Get("Content-Type")+" "+base64.StdEncoding.EncodeToString(body)))
+	k.equal("image", "image/gif "+dot, rsp.Header.Get("Content-Type")+" "+base64.StdEncoding.EncodeToString(body))
 
 	b := k.browser()
-	_, err = b.call("Page.navigate", map[string]any{"url": "http://" + address})
-	k.must(err)
+	b.open(name, "/")
 	const images = `(l => l.length > 0 && l.every(i => i.naturalWidth > 0))([...document.querySelectorAll("main img")])`
 	b.until(`document.title === "Welcome - Runbook"`)
 	b.until(`document.querySelector("main h1").innerText === "Welcome"`)
@@ -54,9 +51,7 @@ func Browser(k *kit) {
 	b.until(`document.querySelector(".chapter").innerText.includes("夜間の障害")`)
 	b.until(fmt.Sprintf(`document.querySelectorAll(".chapter a[href$='.html']").length === %d`, pages))
 	b.until(`document.fonts.check("16px FontAwesome")`)
-	if file := os.Getenv("E2E_PICTURE"); file != "" {
-		k.must(os.WriteFile(file, b.picture(), 0o600))
-	}
+	b.save("book")
 
 	b.click(".chapter a", "手順")
 	b.until(`document.title === "手順 - Runbook"`)
@@ -72,8 +67,8 @@ func Browser(k *kit) {
 	b.until(`document.querySelector("main mark").innerText === "queue"`)
 }
 
-// files returns the text of every file in a folder, by its path in the folder.
-func (k *kit) files(dir string) map[string]any {
+// files replaces the files of the book with those of a folder.
+func (k *kit) files(dir string) option {
 	k.Helper()
 	all, root := map[string]any{}, os.DirFS(dir)
 	k.must(fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
@@ -86,7 +81,7 @@ func (k *kit) files(dir string) map[string]any {
 		return err
 	}))
 
-	return all
+	return func(s map[string]any) { s["markdowns"] = all }
 }
 
 // A browser has one page, and runs until the test ends.
@@ -135,17 +130,23 @@ func (k *kit) browser() *browser {
 	})
 
 	b := &browser{kit: k, commands: commands, responses: bufio.NewReader(responses)}
-	page, err := b.call("Target.createTarget", map[string]any{"url": "about:blank"})
-	k.must(err)
-	attached, err := b.call("Target.attachToTarget", map[string]any{"targetId": page["targetId"], "flatten": true})
-	k.must(err)
+	page := b.do("Target.createTarget", map[string]any{"url": "about:blank"})
+	attached := b.do("Target.attachToTarget", map[string]any{"targetId": page["targetId"], "flatten": true})
 	b.session, _ = attached["sessionId"].(string)
-	_, err = b.call("Log.enable", nil)
-	k.must(err)
-	_, err = b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1100, "height": 640, "deviceScaleFactor": 1, "mobile": false})
-	k.must(err)
+	b.do("Log.enable", nil)
+	window := map[string]any{"width": 1100, "height": 640, "deviceScaleFactor": 1, "mobile": false}
+	b.do("Emulation.setDeviceMetricsOverride", window)
 
 	return b
+}
+
+// do calls a method of the DevTools protocol, which must not fail.
+func (b *browser) do(method string, params map[string]any) map[string]any {
+	b.Helper()
+	result, err := b.call(method, params)
+	b.must(err)
+
+	return result
 }
 
 // call calls a method of the DevTools protocol.
@@ -207,20 +208,19 @@ func (b *browser) evaluate(expression string) (any, error) {
 func (b *browser) until(expression string) {
 	b.Helper()
 	begin := time.Now()
-	b.eventually(expression, func() error {
+	b.eventually(expression, func(k *kit) {
 		value, err := b.evaluate(expression)
 		if err == nil && value == true {
-			return nil
+			return
 		}
 		// In the first 5 seconds, the page may still be opening another one.
 		if b.interrupted && time.Since(begin) > 5*time.Second {
 			b.interrupted = false
 			_, more := b.call("Page.reload", nil)
-			err = errors.Join(err, more)
+			k.check(more)
 		}
 		page, more := b.evaluate(`[location.href, document.title, document.body.innerText].join("\n")`)
-
-		return errors.Join(err, more, fmt.Errorf("the value is %v on the page:\n%v", value, page))
+		k.check(errors.Join(err, more, fmt.Errorf("the value is %v on the page:\n%v", value, page)))
 	})
 }
 
@@ -237,27 +237,17 @@ func (b *browser) search(word, result string) {
 	const search = `document.querySelector("[id$=search-%s]")`
 	// The button opens the search only after the index is loaded.
 	b.until(fmt.Sprintf(search+`.classList.contains("hidden") ? (`+search+`.click(), false) : true`, "wrapper", "toggle"))
-	b.enter(word)
-	b.click("[id$=searchresults] a", result)
-}
-
-// enter presses the key of each letter.
-func (b *browser) enter(text string) {
-	b.Helper()
-	for _, letter := range strings.Split(text, "") {
-		for _, event := range []map[string]any{{"type": "keyDown", "key": letter, "text": letter}, {"type": "keyUp", "key": letter}} {
-			_, err := b.call("Input.dispatchKeyEvent", event)
-			b.must(err)
-		}
+	for _, letter := range strings.Split(word, "") {
+		b.do("Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": letter, "text": letter})
+		b.do("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": letter})
 	}
+	b.click("[id$=searchresults] a", result)
 }
 
 // picture returns a screenshot of the page, as a PNG.
 func (b *browser) picture() []byte {
 	b.Helper()
-	response, err := b.call("Page.captureScreenshot", nil)
-	b.must(err)
-	data, _ := response["data"].(string)
+	data, _ := b.do("Page.captureScreenshot", nil)["data"].(string)
 	png, err := base64.StdEncoding.DecodeString(data)
 	b.must(err)
 

@@ -2,9 +2,6 @@ package e2e
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // A checkedBook has what "markdownview check" reports of a folder, as the function would, with
@@ -25,22 +21,16 @@ func Checked(k *kit) {
 	dir := k.TempDir()
 	_, err := k.run("samples", dir, "--n=200", "--folders=../../book/testdata/cases.yaml")
 	k.must(err)
-	found, err := k.sh(dir, "markdownview check * 2>/dev/null || [ $? = 1 ]")
-	k.must(err)
-	books := k.readChecked(found)
-	if out, err := k.sh(dir, "ls | xargs -P 4 -I FOLDER markdownview pack FOLDER --output FOLDER.yaml"); err != nil {
-		k.Fatalf("%v: %s", err, out)
-	}
+	books := k.readChecked(k.sh(dir, "markdownview check * 2>/dev/null || [ $? = 1 ]"))
+	k.sh(dir, "ls | xargs -P 4 -I FOLDER markdownview pack FOLDER --output FOLDER.yaml")
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	k.must(err)
 	// The pods of so many books would take minutes.
-	composition := k.composition("checked", kind, ours(map[string]any{"templates": map[string]any{"deployment": map[string]any{"spec": map[string]any{"replicas": int64(0)}}}}))
+	composition := k.given("checked", "templates: {deployment: {spec: {replicas: 0}}}")
 	var applied []string
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		k.must(err)
-		v := k.parse(string(text))[0]
-		k.must(unstructured.SetNestedField(v.Object, composition, "spec", "crossplane", "compositionRef", "name"))
+		v := k.parse(k.read(file))[0]
+		composition(v.Object["spec"].(map[string]any))
 		switch err := k.tryApply(v); {
 		case apierrors.IsInvalid(err) && len(books[v.GetName()].errors) > 0:
 		case err != nil:
@@ -54,7 +44,7 @@ func Checked(k *kit) {
 		k.Error("the test compares too few books")
 	}
 	for _, name := range applied {
-		k.until(name, "reports what check does", books[name].agrees)
+		k.eventually(name+" reports what check does", func(k *kit) { k.agrees(k.view(name), books[name]) })
 	}
 }
 
@@ -63,7 +53,6 @@ var finding = regexp.MustCompile(`(?m)^([^/:]+)/?(.*?)(?::([0-9]+))?: (error|war
 
 // readChecked returns what check has printed, by folder.
 func (k *kit) readChecked(out string) map[string]checkedBook {
-	k.Helper()
 	all, books := finding.FindAllStringSubmatch(out, -1), map[string]checkedBook{}
 	if lines := strings.Count(out, "\n"); lines != len(all) {
 		k.Fatalf("%d of %d lines are problems:\n%s", len(all), lines, out)
@@ -88,11 +77,11 @@ func (k *kit) readChecked(out string) map[string]checkedBook {
 	return books
 }
 
-// agrees returns an error unless the conditions of a MarkdownView have the same problems.
-func (b checkedBook) agrees(v *markdownView) error {
+// agrees reports an error unless the conditions of a MarkdownView have the same problems.
+func (k *kit) agrees(v *markdownView, b checkedBook) {
 	degraded, complete := v.condition("Degraded"), v.condition("BookComplete")
 	if degraded.Status == "" {
-		return errors.New("no condition Degraded")
+		k.Fatal("no condition Degraded")
 	}
 	if degraded.Status == metav1.ConditionFalse {
 		degraded.Message = ""
@@ -100,22 +89,18 @@ func (b checkedBook) agrees(v *markdownView) error {
 	if complete.Status != metav1.ConditionFalse {
 		complete.Message = ""
 	}
-
-	return errors.Join(
-		sameProblems(strings.ReplaceAll(degraded.Message, "spec.markdowns: Invalid value: ", ""), b.errors),
-		sameProblems(strings.TrimPrefix(complete.Message, "The book has problems: "), b.warnings))
+	k.sameProblems(strings.ReplaceAll(degraded.Message, "spec.markdowns: Invalid value: ", ""), b.errors)
+	k.sameProblems(strings.TrimPrefix(complete.Message, "The book has problems: "), b.warnings)
 }
 
-// sameProblems returns an error unless a message consists of these texts. A text can be a part of
+// sameProblems reports an error unless a message consists of these texts. A text can be a part of
 // another.
-func sameProblems(message string, texts []string) error {
+func (k *kit) sameProblems(message string, texts []string) {
 	rest := message
 	for _, text := range slices.SortedFunc(slices.Values(texts), func(a, b string) int { return cmp.Compare(len(b), len(a)) }) {
 		rest = strings.Replace(rest, text, "\n", 1)
 	}
 	if separators := strings.TrimSuffix(strings.Repeat("\n; ", len(texts)), "; "); rest != separators {
-		return fmt.Errorf("the function reports %q, and check %q", message, texts)
+		k.Errorf("the function reports %q, and check %q", message, texts)
 	}
-
-	return nil
 }

@@ -44,12 +44,10 @@ type cluster struct {
 
 	// loopback is the control plane that the tests have started, or nil.
 	loopback *controlplane.ControlPlane
-
 	// realPods is false if pods are simulated.
 	realPods bool
 
-	kubeconfig string
-	logs       string
+	kubeconfig, logs string
 
 	// patience is how long a test waits for an expected state. It is long, so tests do
 	// not fail on a busy machine.
@@ -57,8 +55,7 @@ type cluster struct {
 
 	// The names of two other functions: the fixture, whose response is in its Input, and
 	// function-auto-ready.
-	fixture   string
-	autoReady string
+	fixture, autoReady string
 }
 
 // start starts a control plane, or connects to the cluster of E2E_KUBECONFIG. Such a
@@ -71,11 +68,8 @@ func start(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(root, ".run"), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp(filepath.Join(root, ".run"), "e2e-"+time.Now().Format("150405-")) //nolint:usetesting // It outlives a test that fails.
-	if err != nil {
+	dir := filepath.Join(root, ".run", "e2e-"+time.Now().Format("150405.000"))
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

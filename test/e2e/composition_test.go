@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,19 +15,35 @@ type step struct {
 	input    map[string]any
 }
 
-// ours returns the step that calls function-markdownview, with an Input unless it is
-// nil.
-func ours(input map[string]any) step {
-	if input != nil {
-		input["apiVersion"] = "markdownview.fn.crossplane.io/v1beta1"
-		input["kind"] = "Input"
+// ours returns the step that calls function-markdownview, with the fields of an Input in YAML.
+// Without fields there is no Input.
+func ours(fields string) step {
+	if fields == "" {
+		return step{function: controlplane.FunctionName}
 	}
 
-	return step{function: controlplane.FunctionName, input: input}
+	return step{controlplane.FunctionName, input("markdownview.fn.crossplane.io/v1beta1", fields)}
 }
 
-// composition applies a Composition that is deleted after the test, and returns its
-// name. A second call with the same suffix updates that Composition.
+// fixed returns the step that calls the fixture.
+func (k *kit) fixed(fields string) step { return step{k.fixture, input("e2e.example.org/v1", fields)} }
+
+func input(apiVersion, fields string) map[string]any {
+	i := map[string]any{"apiVersion": apiVersion, "kind": "Input"}
+	with(fields)(i)
+
+	return i
+}
+
+// given returns the option of a Composition whose Input has these fields.
+func (k *kit) given(suffix, fields string) option {
+	k.Helper()
+
+	return composedBy(k.composition(suffix, kind, ours(fields)))
+}
+
+// composition applies a Composition and returns its name. A second call with the same suffix
+// updates that Composition.
 func (k *kit) composition(suffix string, gvk schema.GroupVersionKind, steps ...step) string {
 	k.Helper()
 	var pipeline []any
@@ -39,23 +54,31 @@ func (k *kit) composition(suffix string, gvk schema.GroupVersionKind, steps ...s
 		}
 		pipeline = append(pipeline, p)
 	}
-	u := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiextensions.crossplane.io/v1",
-		"kind":       "Composition",
-		"metadata":   map[string]any{"name": k.namespace + "-" + suffix},
-		"spec": map[string]any{
-			"compositeTypeRef": map[string]any{"apiVersion": gvk.GroupVersion().String(), "kind": gvk.Kind},
-			"mode":             "Pipeline",
-			"pipeline":         pipeline,
-		},
-	}}
+	u := k.parse(fmt.Sprintf(`
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: %s-%s}
+spec:
+  compositeTypeRef: {apiVersion: %s, kind: %s}
+  mode: Pipeline
+`, k.namespace, suffix, gvk.GroupVersion(), gvk.Kind))[0]
+	k.must(unstructured.SetNestedSlice(u.Object, pipeline, "spec", "pipeline"))
 	k.apply(u)
-	k.afterwards(u)
 
 	return u.GetName()
 }
 
-// afterwards deletes an object after the test, if it still exists.
-func (k *kit) afterwards(u *unstructured.Unstructured) {
-	k.Cleanup(func() { _ = k.Delete(context.Background(), u) })
+// example applies the Composition in a folder of example with a changed Input, and returns its
+// name, which no other test uses.
+func (k *kit) example(folder string, change ...option) string {
+	k.Helper()
+	u := k.manifests(folder + "/composition.yaml")[0]
+	u.SetName(k.namespace + "-" + folder)
+	step := u.Object["spec"].(map[string]any)["pipeline"].([]any)[0].(map[string]any)
+	for _, f := range change {
+		f(step["input"].(map[string]any))
+	}
+	k.apply(u)
+
+	return u.GetName()
 }

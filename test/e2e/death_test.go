@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	appsv1 "k8s.io/api/apps/v1"
 )
 
 // Deaths checks that no resource is lost or duplicated if the function, Crossplane or
@@ -28,13 +26,11 @@ func Deaths(k *kit) {
 			}
 			k.pause(100 * time.Millisecond)
 			name := fmt.Sprintf("kill-%d-%02d", i, j)
-			k.eventually("create "+name, func() error { return k.tryApply(oneOfMany(name, 0)) })
+			k.eventually("create "+name, func(k *kit) { k.apply(oneOfMany(name, 0)) })
 			names = append(names, name)
 		}
 		k.must(<-killed)
-		k.eventually("the next MarkdownViews are composed", func() error {
-			return k.get(&appsv1.Deployment{}, "viewer-"+names[len(names)-1])
-		})
+		k.eventually("the next MarkdownViews are composed", func(k *kit) { k.viewer(names[len(names)-1]) })
 	}
 	k.settleAll(4*time.Minute, len(names))
 	k.right(names, 0)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
@@ -27,12 +24,8 @@ import (
 func Server(k *kit) {
 	k.needsNode()
 	const name = "static"
-	composition := k.production(nil)
-	k.apply(book(name, composedBy(composition), withRevision("revision-1"), large, func(s map[string]any) {
-		s["binaries"] = map[string]any{"img/dot.gif": dot}
-		// mdBook needs memory to build the search index.
-		s["resources"] = map[string]any{"limits": map[string]any{"memory": "1Gi"}}
-	}))
+	resources := with("resources: {limits: {memory: 1Gi}}") // mdBook needs memory to build the search index.
+	k.apply(book(name, k.production(), withRevision("revision-1"), large, withDot, resources))
 	k.settle(name)
 	k.served(name, "revision-1") // kube-proxy may know the pods a moment later.
 
@@ -46,11 +39,11 @@ func Server(k *kit) {
 		"/css/general.css": "200 text/css",
 		"/absent.html":     "404 text/html",
 	} {
-		rsp, err := http.Get("http://" + address + path) //nolint:noctx // A test has a timeout.
+		rsp, err := http.Get(address + path) //nolint:noctx // A test has a timeout.
 		k.must(err)
 		_ = rsp.Body.Close() // Only the header is of interest.
 		mediaType, _, _ := strings.Cut(rsp.Header.Get("Content-Type"), ";")
-		k.check(equal(path, want, fmt.Sprintf("%d %s", rsp.StatusCode, mediaType)))
+		k.equal(path, want, fmt.Sprintf("%d %s", rsp.StatusCode, mediaType))
 	}
 	k.memory(name, "server", requests)
 	k.completesDownloads(name)
@@ -61,61 +54,50 @@ func Server(k *kit) {
 // addresses has the sidebar and styles of the book, and links and the search work. The
 // test writes a screenshot of that page to the file that E2E_PICTURE_404 names.
 func (k *kit) below() {
-	k.Helper()
 	const name = "handbook"
-	composition := k.composition("path", kind, ours(map[string]any{
-		"server": map[string]any{"port": int64(80)}, "ingress": map[string]any{"host": "books.example.com", "path": "/{namespace}/{name}/"},
-	}))
-	k.apply(book(name, composedBy(composition), func(s map[string]any) {
-		s["markdowns"], s["summary"], s["book"] = k.files("testdata/runbook"), "Auto", map[string]any{"title": "Handbook"}
-	}))
-	k.eventually("address of the Ingress", func() error {
-		i := &networkingv1.Ingress{}
-		if err := k.get(i, "viewer-"+name); err != nil {
-			return err
-		}
-		i.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
-
-		return k.Status().Update(k.Context(), i)
-	})
+	k.apply(book(name, with("summary: Auto\nbook: {title: Handbook}"), k.files("testdata/runbook"), k.given("path", `
+server: {port: 80}
+ingress: {host: books.example.com, path: "/{namespace}/{name}/"}`)))
+	k.eventually("address of the Ingress", func(k *kit) { k.addressed(name) })
 	k.settle(name)
 	at := "/" + k.namespace + "/" + name + "/"
-	v, err := k.view(name)
-	k.must(err)
-	k.check(equal("URL", "http://books.example.com"+at, v.Status.URL))
+	k.equal("URL", "http://books.example.com"+at, k.view(name).Status.URL)
 	k.servedAt(name, at, "Welcome")
 
-	address := k.address(name)
 	b := k.browser()
-	_, err = b.call("Page.navigate", map[string]any{"url": "http://" + address + at + "a/b/absent.html"})
-	k.must(err)
+	b.open(name, at+"a/b/absent.html")
 	b.until(`document.querySelector("main h1").innerText.startsWith("Document not found")`)
 	b.until(`document.querySelector(".chapter").innerText.includes("夜間の障害")`)
 	b.until(`getComputedStyle(document.querySelector(".chapter")).listStyleType === "none"`)
 	if file := os.Getenv("E2E_PICTURE_404"); file != "" {
 		k.must(os.WriteFile(file, b.picture(), 0o600))
 	}
+	const shown = `document.title === "%s - Handbook" && location.pathname.startsWith(%q)`
 	b.click(".chapter a", "手順")
-	b.until(`document.title === "手順 - Handbook"`)
-	b.until(fmt.Sprintf(`location.pathname.startsWith(%q)`, at))
+	b.until(fmt.Sprintf(shown, "手順", at))
 	b.search("queue", "When it is slow")
-	b.until(`document.title === "When it is slow - Handbook"`)
-	b.until(fmt.Sprintf(`location.pathname.startsWith(%q)`, at))
+	b.until(fmt.Sprintf(shown, "When it is slow", at))
+}
+
+// addressed writes the address of the Ingress of a MarkdownView into its status, as a controller
+// does.
+func (k *kit) addressed(name string) {
+	k.Helper()
+	i := get(k, &networkingv1.Ingress{}, "viewer-"+name)
+	i.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
+	k.must(k.Status().Update(k.Context(), i))
 }
 
 // completesDownloads checks that, after the only pod of a book is deleted, its server
 // accepts requests for a while, and completes a download even after it has stopped
 // accepting requests.
 func (k *kit) completesDownloads(name string) {
-	k.Helper()
 	pod := k.podsOf(name)[0]
 	address := net.JoinHostPort(pod.Status.PodIP, fmt.Sprint(pod.Spec.Containers[0].Ports[0].ContainerPort))
-	whole, err := httpGet(k.Context(), "http://"+address+"/print.html")
-	k.must(err)
+	whole := k.page("http://" + address + "/print.html")
 
 	// With a small buffer, the server can send only what the client reads.
-	dialer := net.Dialer{}
-	conn, err := dialer.DialContext(k.Context(), "tcp", address)
+	conn, err := (&net.Dialer{}).DialContext(k.Context(), "tcp", address)
 	k.must(err)
 	defer conn.Close() //nolint:errcheck // Only read.
 	k.must(conn.SetDeadline(time.Now().Add(k.patience)))
@@ -128,13 +110,11 @@ func (k *kit) completesDownloads(name string) {
 
 	k.must(k.Delete(k.Context(), &pod))
 	served := 0
-	k.eventually("the server accepts no more requests", func() error {
-		if _, err := httpGet(k.Context(), "http://"+address+"/page.html"); err == nil {
+	k.eventually("the server accepts no more requests", func(k *kit) {
+		if _, err := controlplane.Get(k.Context(), "http://"+address+"/page.html"); err == nil {
 			served++
-			return fmt.Errorf("it still serves the book")
+			k.Error("it still serves the book")
 		}
-
-		return nil
 	})
 	if served < 10 {
 		k.Errorf("the deleted pod has served only %d requests", served)
@@ -142,7 +122,7 @@ func (k *kit) completesDownloads(name string) {
 	rest, err := io.ReadAll(conn)
 	k.must(err)
 	_, page, _ := strings.Cut(string(begin)+string(rest), "\r\n\r\n")
-	k.check(equal("bytes of the download", len(whole), len(page)))
+	k.equal("bytes of the download", len(whole), len(page))
 	k.settle(name)
 }
 
@@ -154,12 +134,10 @@ func (k *kit) completesDownloads(name string) {
 func Uninterrupted(k *kit) {
 	k.needsNode()
 	const name = "uninterrupted"
-	composition := k.production(map[string]any{
-		"templates": map[string]any{"deployment": map[string]any{"spec": map[string]any{"progressDeadlineSeconds": int64(5)}}},
-	})
-	apply := func(revision string, spec ...func(map[string]any)) {
+	composition := k.production(with(impatient))
+	apply := func(revision string, spec ...option) {
 		k.Helper()
-		k.apply(book(name, append(spec, composedBy(composition), withRevision(revision))...))
+		k.apply(book(name, append(spec, composition, withRevision(revision))...))
 	}
 	apply("revision-0", replicas(2))
 	k.settle(name)
@@ -167,7 +145,7 @@ func Uninterrupted(k *kit) {
 
 	const changes = 10
 	var toReady, toPage []time.Duration
-	calls, cpu := k.calls(), k.functionCPU()
+	calls, cpu := k.total(handled), k.total(cpuUsed)
 	for i := range changes {
 		revision, begin := fmt.Sprintf("revision-%d", i+1), time.Now()
 		apply(revision, replicas(2))
@@ -175,19 +153,17 @@ func Uninterrupted(k *kit) {
 		toReady, toPage = append(toReady, ready.Sub(begin)), append(toPage, page.Sub(begin))
 	}
 	k.Logf("from a change to Ready: %s; to the first page: %s", median(toReady), median(toPage))
-	k.Logf("for each change: %.1f calls of the function, %.0f ms of its CPU", float64(k.calls()-calls)/changes, (k.functionCPU()-cpu)*1000/changes)
+	k.Logf("for each change: %.1f calls of the function, %.0f ms of its CPU",
+		(k.total(handled)-calls)/changes, (k.total(cpuUsed)-cpu)*1000/changes)
 
-	apply("revision-11", replicas(2), image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage))
-	stuck := func(v *markdownView) error {
-		return errors.Join(v.is("Degraded", metav1.ConditionTrue, "ProgressDeadlineExceeded"), equal("ready pods", int32(2), v.Status.ReadyReplicas))
-	}
-	k.until(name, "stuck", stuck)
+	apply("revision-11", replicas(2), brokenImage)
+	k.until(name, "Degraded=True ProgressDeadlineExceeded", "2 ready")
 	k.evict(name)
-	k.until(name, "served by replacements of its old pods", stuck)
+	k.until(name, "Degraded=True ProgressDeadlineExceeded", "2 ready") // Replacements of the old pods.
 	if r.has("revision-11") == nil {
 		k.Error("there are pages of the change whose image cannot be pulled")
 	}
-	for _, n := range []int64{3, 2} {
+	for _, n := range []int{3, 2} {
 		apply("revision-12", replicas(n))
 		k.settle(name)
 	}
@@ -195,8 +171,8 @@ func Uninterrupted(k *kit) {
 
 	got := r.stop()
 	k.Log(got)
-	k.check(equal("failed requests", 0, got.failed()))
-	k.check(equal("revisions that were read", 12, len(got.pages)))
+	k.equal("failed requests", 0, got.failed())
+	k.equal("revisions that were read", 12, len(got.pages))
 }
 
 // LiveReload checks what readers get from books that mdBook serves, which is the
@@ -206,40 +182,34 @@ func LiveReload(k *kit) {
 	k.needsNode()
 	names := []string{"small", "large"}
 	apply := func(revision string) {
-		k.Helper()
-		k.apply(book("small", replicas(2), withRevision(revision)))
-		k.apply(book("large", replicas(2), withRevision(revision), large))
+		for name, more := range map[string]option{"small": with("{}"), "large": large} {
+			k.apply(book(name, replicas(2), withRevision(revision), more))
+		}
 	}
 	apply("revision-0")
 	k.settle(names...)
-	report := func(what string, readers map[string]*reader) {
-		k.Helper()
+	reading := func(while string, change func(map[string]*reader)) {
+		readers := map[string]*reader{"small": k.readBook("small"), "large": k.readBook("large")}
+		change(readers)
 		for _, name := range names {
 			got := readers[name].stop()
-			k.Logf("%s, %s book: %s", what, name, got)
-			for failure := range got.failures {
-				if failure != "status 404" {
-					k.Errorf("%s: %s", name, failure)
-				}
+			k.Logf("%s, %s book: %s", while, name, got)
+			delete(got.failures, "status 404")
+			k.equal("failures of the "+name+" book", 0, got.failed())
+		}
+	}
+
+	reading("rollouts that complete before old pods have the new text", func(readers map[string]*reader) {
+		for _, revision := range []string{"revision-1", "revision-2"} {
+			begin := time.Now()
+			apply(revision)
+			for _, name := range names {
+				ready, page := k.timed(name, revision, readers[name])
+				k.Logf("%s book: from a change to Ready: %.1f s; to the first page: %.1f s", name,
+					ready.Sub(begin).Seconds(), page.Sub(begin).Seconds())
 			}
 		}
-	}
-	read := func() map[string]*reader {
-		k.Helper()
-
-		return map[string]*reader{"small": k.readBook("small"), "large": k.readBook("large")}
-	}
-
-	readers := read()
-	for _, revision := range []string{"revision-1", "revision-2"} {
-		begin := time.Now()
-		apply(revision)
-		for _, name := range names {
-			ready, page := k.timed(name, revision, readers[name])
-			k.Logf("%s book: from a change to Ready: %.1f s; to the first page: %.1f s", name, ready.Sub(begin).Seconds(), page.Sub(begin).Seconds())
-		}
-	}
-	report("rollouts that complete before old pods have the new text", readers)
+	})
 
 	// A rollout that takes longer: the kubelet updates the files of old pods when it
 	// syncs them, once a minute or when a pod changes.
@@ -247,17 +217,17 @@ func LiveReload(k *kit) {
 		k.hasPods(name, 2)
 		k.kubectl("rollout", "pause", "deployment", "viewer-"+name)
 	}
-	readers = read()
-	apply("revision-3")
-	for _, name := range names {
-		k.eventually("the new text in old pods of "+name, func() error {
-			k.nudge("pods", name)
-			return readers[name].has("revision-3")
-		})
-		k.kubectl("rollout", "resume", "deployment", "viewer-"+name)
-	}
-	k.settle(names...)
-	report("a rollout during which old pods have the new text", readers)
+	reading("a rollout during which old pods have the new text", func(readers map[string]*reader) {
+		apply("revision-3")
+		for _, name := range names {
+			k.eventually("the new text in old pods of "+name, func(k *kit) {
+				k.nudge("pods", name)
+				k.check(readers[name].has("revision-3"))
+			})
+			k.kubectl("rollout", "resume", "deployment", "viewer-"+name)
+		}
+		k.settle(names...)
+	})
 }
 
 // large adds 900 KB in 450 chapters to a book.
@@ -272,41 +242,29 @@ func large(s map[string]any) {
 	file("SUMMARY.md", summary)(s)
 }
 
-// production applies the Composition of example/production with more settings, and
-// without a route, which needs the Gateway API. It returns the name of the Composition.
-func (k *kit) production(settings map[string]any) string {
+// impatient is an Input with which a rollout is stuck soon.
+const impatient = "templates: {deployment: {spec: {progressDeadlineSeconds: 5}}}"
+
+// production returns the option of the Composition of example/production with a changed Input,
+// and without a route, which needs the Gateway API.
+func (k *kit) production(change ...option) option {
 	k.Helper()
-	role := k.parse(k.read("../../example/production/rbac.yaml"))[0]
-	k.apply(role)
-	k.afterwards(role)
-	k.eventually("permissions of Crossplane", func() error {
-		return k.may(crossplaneUser(), map[string]bool{"patch policy/poddisruptionbudgets": true})
+	k.apply(k.manifests("production/rbac.yaml")...)
+	k.eventually("permissions of Crossplane", func(k *kit) {
+		k.may(crossplaneUser(), map[string]bool{"patch policy/poddisruptionbudgets": true})
 	})
-	pipeline, _, err := unstructured.NestedSlice(k.parse(k.read("../../example/production/composition.yaml"))[0].Object, "spec", "pipeline")
-	k.must(err)
-	input := pipeline[0].(map[string]any)["input"].(map[string]any)
-	delete(input, "route")
-	delete(input, "allowedHosts")
-	for name, setting := range settings {
-		input[name] = setting
+	withoutRoute := func(input map[string]any) {
+		delete(input, "route")
+		delete(input, "allowedHosts")
 	}
 
-	return k.composition("production", kind, ours(input))
-}
-
-// podsOf returns the pods of a MarkdownView.
-func (k *kit) podsOf(name string) []corev1.Pod {
-	k.Helper()
-	l := &corev1.PodList{}
-	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace), client.MatchingLabels{"app.kubernetes.io/instance": name}))
-
-	return l.Items
+	return composedBy(k.example("production", append(change, withoutRoute)...))
 }
 
 // hasPods waits until a MarkdownView has n pods, and all others are deleted.
 func (k *kit) hasPods(name string, n int) {
 	k.Helper()
-	k.eventually("pods of "+name, func() error { return equal("pods", n, len(k.podsOf(name))) })
+	k.eventually("pods of "+name, func(k *kit) { k.equal("pods", n, len(k.podsOf(name))) })
 }
 
 // evict evicts all pods of a MarkdownView and waits until they are deleted, as a drain
@@ -316,11 +274,11 @@ func (k *kit) evict(name string) {
 	k.Helper()
 	pods := k.podsOf(name)
 	for _, pod := range pods {
-		k.eventually("eviction of "+pod.Name, func() error {
-			return client.IgnoreNotFound(k.SubResource("eviction").Create(k.Context(), &pod, &policyv1.Eviction{}))
+		k.eventually("eviction of "+pod.Name, func(k *kit) {
+			k.must(client.IgnoreNotFound(k.SubResource("eviction").Create(k.Context(), &pod, &policyv1.Eviction{})))
 		})
 	}
 	for _, pod := range pods {
-		k.eventually("deletion of "+pod.Name, func() error { return k.gone(&corev1.Pod{}, pod.Name) })
+		k.eventually("deletion of "+pod.Name, func(k *kit) { k.gone(&corev1.Pod{}, pod.Name) })
 	}
 }

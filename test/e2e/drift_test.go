@@ -1,16 +1,13 @@
 package e2e
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
-	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/util/retry"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -28,21 +25,18 @@ func Drift(k *kit) {
 		k.Logf("%s: %d fields are changed by another client", what, len(changes[what]))
 	}
 	for what, o := range resources {
-		k.eventually(what+" is reverted", func() error {
+		k.eventually(what+" is reverted", func(k *kit) {
 			u := k.unstructuredOf(o)
-			var errs []error
 			for _, c := range changes[what] {
-				errs = append(errs, equal(c.path.String(), c.was, at(u, c.path)))
+				k.equal(c.path.String(), c.was, at(u, c.path))
 			}
-
-			return errors.Join(errs...)
 		})
 	}
 	k.settle(name)
 
 	// The fields that select the pods of the Deployment are immutable, and a volume mount
 	// must name an existing volume. Function others returns no other valid strategy type.
-	want := map[string][]string{
+	k.equal("fields that no client can change", map[string][]string{
 		"ConfigMap": nil,
 		"Deployment": {
 			".spec.selector",
@@ -54,10 +48,7 @@ func Drift(k *kit) {
 			`.spec.template.spec.containers[name="mdbook"].volumeMounts[mountPath="/book/src"].name`,
 		},
 		"Service": nil,
-	}
-	if diff := cmp.Diff(want, fixed); diff != "" {
-		k.Errorf("fields that no client can change: -want +got:\n%s", diff)
-	}
+	}, fixed)
 }
 
 // unstructuredOf reads an object again, as unstructured.
@@ -67,9 +58,8 @@ func (k *kit) unstructuredOf(o client.Object) *unstructured.Unstructured {
 	k.must(err)
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvk)
-	k.must(k.get(u, o.GetName()))
 
-	return u
+	return get(k, u, o.GetName())
 }
 
 // DriftOfAll checks that each composed resource is created again after it is deleted.
@@ -88,21 +78,15 @@ func DriftOfAll(k *kit) {
 		k.must(k.Delete(k.Context(), gone[what], client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	}
 	for what, name := range names {
-		k.eventually(what+" is created again", func() error {
-			c, err := k.tryChildren(name)
-			if err != nil {
-				return err
+		k.eventually(what+" is created again", func(k *kit) {
+			if k.children(name).all()[what].GetUID() == gone[what].GetUID() {
+				k.Error("it is not deleted yet")
 			}
-			if c.all()[what].GetUID() == gone[what].GetUID() {
-				return fmt.Errorf("it is not deleted yet")
-			}
-
-			return nil
 		})
 	}
 	k.settle(slices.Collect(maps.Values(names))...)
 	for _, name := range names {
-		k.eventually(name+": event", func() error { return k.warned(name, "Deleted resources are created again") })
+		k.warned(name, "Deleted resources are created again")
 	}
 }
 
@@ -113,60 +97,41 @@ func DriftOfOthers(k *kit) {
 	k.apply(book(name))
 	k.settle(name)
 
-	seven := int32(7)
-	for what := range k.children(name).all() {
-		k.must(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-			c := k.children(name)
-			o := c.all()[what]
-			o.SetLabels(with(o.GetLabels(), "example.org/tool", "keep"))
-			o.SetAnnotations(with(o.GetAnnotations(), "example.org/note", "keep"))
-			c.configMap.Data["example.org"] = "keep"
-			c.deployment.Spec.RevisionHistoryLimit = &seven
-			c.deployment.Spec.Template.Annotations["sidecar.example.org/inject"] = "true"
-			c.service.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
-
-			return k.Update(k.Context(), o, client.FieldOwner("other-client"))
-		}))
+	const keep = `labels: {example.org/tool: keep}, annotations: {example.org/note: keep}`
+	others := k.parse(`
+{apiVersion: v1, kind: ConfigMap, metadata: {name: markdowns-others, ` + keep + `}, data: {example.org: keep}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: viewer-others, ` + keep + `}, spec: {revisionHistoryLimit: 7,
+  template: {metadata: {annotations: {sidecar.example.org/inject: "true"}}}}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: viewer-others, ` + keep + `}, spec: {sessionAffinity: ClientIP}}`)
+	for _, u := range others {
+		patch := client.RawPatch(types.MergePatchType, k.json(u))
+		k.must(k.Patch(k.Context(), inNamespace(u, k.namespace), patch, client.FieldOwner("other-client")))
 	}
-	kept := func() error {
-		c, err := k.tryChildren(name)
-		if err != nil {
-			return err
+	kept := func() {
+		k.Helper()
+		for _, u := range others {
+			live := k.json(k.unstructuredOf(u))
+			merged, err := jsonpatch.MergePatch(live, k.json(u))
+			k.must(err)
+			lost, err := jsonpatch.CreateMergePatch(live, merged)
+			k.must(err)
+			k.equal("lost fields of the "+u.GetKind(), "{}", string(lost))
 		}
-		for what, o := range c.all() {
-			if o.GetLabels()["example.org/tool"] != "keep" || o.GetAnnotations()["example.org/note"] != "keep" {
-				return fmt.Errorf("%s has lost its label or annotation: %v %v", what, o.GetLabels(), o.GetAnnotations())
-			}
-		}
-		if got := c.configMap.Data["example.org"]; got != "keep" {
-			return fmt.Errorf("the data of the other client is %q", got)
-		}
-		if got := *c.deployment.Spec.RevisionHistoryLimit; got != seven {
-			return fmt.Errorf("revisionHistoryLimit is %d", got)
-		}
-		if got := c.deployment.Spec.Template.Annotations["sidecar.example.org/inject"]; got != "true" {
-			return fmt.Errorf("the annotation of the pods is %q", got)
-		}
-		if got := c.service.Spec.SessionAffinity; got != corev1.ServiceAffinityClientIP {
-			return fmt.Errorf("sessionAffinity is %q", got)
-		}
-
-		return nil
 	}
 	k.settle(name)
-	k.must(kept())
+	kept()
 
 	k.apply(book(name, file("page.md", "# Changed\n"), replicas(2)))
 	k.settle(name)
-	k.must(kept())
+	kept()
 }
 
-func with(m map[string]string, key, value string) map[string]string {
-	m = maps.Clone(m)
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
+func (k *kit) json(u *unstructured.Unstructured) []byte {
+	k.Helper()
+	j, err := u.MarshalJSON()
+	k.must(err)
 
-	return m
+	return j
 }

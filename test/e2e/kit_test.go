@@ -2,23 +2,25 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -26,19 +28,12 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
-// The values of status.status.
-const (
-	notReady  = "NotReady"
-	available = "Available"
-	healthy   = "Healthy"
-)
-
 // kind is the kind of the XR.
 var kind = schema.GroupVersionKind{Group: "markdownview.fn.crossplane.io", Version: "v1alpha1", Kind: "MarkdownView"}
 
 // A kit holds what a test needs: the cluster, and a namespace of its own.
 type kit struct {
-	*testing.T
+	testing.TB
 	*cluster
 
 	namespace string
@@ -48,7 +43,8 @@ type kit struct {
 // objects in the namespace are logged first.
 func (c *cluster) kit(t *testing.T) *kit {
 	t.Helper()
-	k := &kit{T: t, cluster: c, namespace: fmt.Sprintf("e2e-%s-%05d", strings.ToLower(lastPart(t.Name())), rand.IntN(1e5))}
+	name := t.Name()[strings.LastIndex(t.Name(), "/")+1:]
+	k := &kit{t, c, fmt.Sprintf("e2e-%s-%05d", strings.ToLower(name), rand.IntN(1e5))}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name:   k.namespace,
 		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
@@ -63,18 +59,18 @@ func (c *cluster) kit(t *testing.T) *kit {
 		}
 	})
 	// Pods cannot be created without the default service account.
-	k.eventually("service account default", func() error {
-		return k.get(&corev1.ServiceAccount{}, "default")
-	})
+	k.eventually("service account default", func(k *kit) { get(k, &corev1.ServiceAccount{}, "default") })
 
 	return k
 }
 
-// needsNode skips a test that connects to pods, unless the pods run on a real node of
-// this machine.
+// onNode returns whether pods run on a real node of this machine.
+func (k *kit) onNode() bool { return k.loopback != nil && k.RealNode() }
+
+// needsNode skips a test that connects to pods, unless they run on a real node of this machine.
 func (k *kit) needsNode() {
 	k.Helper()
-	if k.loopback == nil || !k.RealNode() {
+	if !k.onNode() {
 		k.Skip("the pods of this cluster cannot be reached: run the test with NODE=real")
 	}
 }
@@ -86,10 +82,6 @@ func olderThan(version string) bool {
 	return running != "" && running < version
 }
 
-func lastPart(name string) string {
-	return name[strings.LastIndex(name, "/")+1:]
-}
-
 func (k *kit) must(err error) {
 	k.Helper()
 	if err != nil {
@@ -97,29 +89,110 @@ func (k *kit) must(err error) {
 	}
 }
 
-// eventually waits until f returns nil. If that takes too long, the test fails with the
-// last error.
-func (k *kit) eventually(what string, f func() error) {
+// check reports an error, and continues the test.
+func (k *kit) check(err error) {
+	k.Helper()
+	if err != nil {
+		k.Error(err)
+	}
+}
+
+// equal reports an error unless both values are equal.
+func (k *kit) equal(what string, want, got any) {
+	k.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		k.Errorf("%s: -want +got:\n%s", what, diff)
+	}
+}
+
+// contains reports an error unless a text has a part.
+func (k *kit) contains(text, part string) {
+	k.Helper()
+	if !strings.Contains(text, part) {
+		k.Errorf("%q does not contain %q", text, part)
+	}
+}
+
+// An attempt is the T of a function that is repeated until it reports no error.
+type attempt struct {
+	testing.TB
+	errs []error
+}
+
+func (a *attempt) Error(args ...any) { a.errs = append(a.errs, errors.New(fmt.Sprint(args...))) }
+
+func (a *attempt) Errorf(format string, args ...any) { a.Error(fmt.Sprintf(format, args...)) }
+
+func (a *attempt) Fatal(args ...any) {
+	a.Error(args...)
+	runtime.Goexit()
+}
+
+func (a *attempt) Fatalf(format string, args ...any) { a.Fatal(fmt.Sprintf(format, args...)) }
+
+// eventually waits until f reports no error. If that takes too long, the test fails with the
+// last errors.
+func (k *kit) eventually(what string, f func(*kit)) {
 	k.Helper()
 	k.within(k.patience, what, f)
 }
 
-func (k *kit) within(d time.Duration, what string, f func() error) {
+func (k *kit) within(d time.Duration, what string, f func(*kit)) {
 	k.Helper()
-	if err := controlplane.Eventually(k.Context(), d, func(context.Context) error { return f() }); err != nil {
+	if err := controlplane.Eventually(k.Context(), d, func(context.Context) error {
+		a := &attempt{TB: k.TB}
+		var running sync.WaitGroup
+		running.Go(func() { f(&kit{a, k.cluster, k.namespace}) }) // A fatal error ends its goroutine.
+		running.Wait()
+
+		return errors.Join(a.errs...)
+	}); err != nil {
 		k.Fatalf("%s: %s", what, err)
 	}
 }
 
-func (k *kit) get(o client.Object, name string) error {
+func (k *kit) tryGet(o client.Object, name string) error {
 	return k.Get(k.Context(), client.ObjectKey{Namespace: k.namespace, Name: name}, o)
 }
 
-// apply applies an object with server-side apply, in the namespace of the test unless
-// the object has another or is cluster-scoped.
-func (k *kit) apply(u *unstructured.Unstructured) {
+// get reads an object of the namespace.
+func get[T client.Object](k *kit, into T, name string) T {
 	k.Helper()
-	k.must(k.tryApply(u))
+	k.must(k.tryGet(into, name))
+
+	return into
+}
+
+// list reads the objects of the namespace.
+func list[T client.ObjectList](k *kit, into T, options ...client.ListOption) T {
+	k.Helper()
+	k.must(k.List(k.Context(), into, append(options, client.InNamespace(k.namespace))...))
+
+	return into
+}
+
+// gone reports an error unless an object does not exist.
+func (k *kit) gone(o client.Object, name string) {
+	k.Helper()
+	if err := k.tryGet(o, name); client.IgnoreNotFound(err) != nil || err == nil {
+		k.Errorf("%T %q still exists: %v", o, name, err)
+	}
+}
+
+// delete deletes a MarkdownView.
+func (k *kit) delete(name string, options ...client.DeleteOption) {
+	k.Helper()
+	k.must(k.Delete(k.Context(), inNamespace(book(name), k.namespace), options...))
+}
+
+// apply applies objects with server-side apply, in the namespace of the test unless an object
+// has another or is cluster-scoped. These are deleted after the test.
+func (k *kit) apply(objects ...*unstructured.Unstructured) {
+	k.Helper()
+	for _, u := range objects {
+		k.must(k.tryApply(u))
+		k.Cleanup(func() { _ = k.Delete(context.Background(), u) })
+	}
 }
 
 func (k *kit) tryApply(u *unstructured.Unstructured) error {
@@ -135,20 +208,28 @@ func (k *kit) tryApply(u *unstructured.Unstructured) error {
 	return k.Apply(k.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("e2e"), client.ForceOwnership)
 }
 
+// write applies a ConfigMap with files.
+func (k *kit) write(name string, files map[string]string) {
+	k.Helper()
+	u := k.parse("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}")[0]
+	k.must(unstructured.SetNestedStringMap(u.Object, files, "data"))
+	k.apply(u)
+}
+
 // installCRDs installs the CRDs in files of a Go module that the module in a folder requires.
 // They are not deleted, because an existing cluster may have had them before.
 func (k *kit) installCRDs(folder, module, pattern string) {
 	k.Helper()
-	dir, err := exec.CommandContext(k.Context(), "go", "-C", folder, "list", "-m", "-f", "{{.Dir}}", module).Output()
+	dir, err := controlplane.ModuleDir(k.Context(), folder, module)
 	k.must(err)
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), pattern))
+	files, err := filepath.Glob(filepath.Join(dir, pattern))
 	k.must(err)
 	if len(files) == 0 {
 		k.Fatalf("%s has no files %s", module, pattern)
 	}
 	for _, f := range files {
 		for _, u := range k.parse(k.read(f)) {
-			k.apply(u)
+			k.must(k.tryApply(u))
 			k.kubectl("wait", "crd", u.GetName(), "--for=condition=Established", "--timeout=1m")
 		}
 	}
@@ -167,12 +248,6 @@ func (k *kit) kubectl(args ...string) string {
 type markdownView struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta `json:"metadata"`
-
-	Spec struct {
-		Markdowns   map[string]string `json:"markdowns"`
-		Replicas    *int32            `json:"replicas"`
-		ViewerImage string            `json:"viewerImage"`
-	} `json:"spec"`
 
 	Status struct {
 		Status             string             `json:"status"`
@@ -195,63 +270,43 @@ func (v *markdownView) condition(name string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// is returns an error unless a condition has a status and a reason. An empty reason
-// matches any.
-func (v *markdownView) is(name string, status metav1.ConditionStatus, reason string) error {
-	c := v.condition(name)
-	if c.Status != status || (reason != "" && c.Reason != reason) {
-		return fmt.Errorf("%s is %q/%q (%s), not %q/%q", name, c.Status, c.Reason, c.Message, status, reason)
-	}
+// settled is what a MarkdownView shows if its current spec is healthy.
+var settled = []string{"current", "Healthy", "Synced=True", "Ready=True", "Available=True", "Degraded=False"}
 
-	return nil
-}
-
-// counts returns an error unless status.status and the numbers of pods and of ready pods
-// have these values.
-func (v *markdownView) counts(status string, replicas, ready int32) error {
-	if s := v.Status; s.Status != status || s.Replicas != replicas || s.ReadyReplicas != ready {
-		return fmt.Errorf("status is %q with %d pods, %d ready, not %q with %d, %d", s.Status, s.Replicas, s.ReadyReplicas, status, replicas, ready)
+// shows returns an error unless the status has all of these: "current", if it is that of the
+// current spec; STATUS, also with the ready pods, as in "Available 1/2"; "2 ready"; the URL;
+// conditions with or without reason and message, as in "Degraded=True Paused"; and a part of a
+// message, as in "Degraded: kubectl".
+func (v *markdownView) shows(want ...string) error {
+	s := v.Status
+	ready := fmt.Sprint(s.ReadyReplicas)
+	got := []string{s.Status, fmt.Sprintf("%s %s/%d", s.Status, ready, s.Replicas), ready + " ready", s.URL}
+	if s.ObservedGeneration == v.Generation {
+		got = append(got, "current")
 	}
-
-	return nil
-}
-
-// settled returns an error unless the status reports that the current spec is healthy.
-func (v *markdownView) settled() error {
-	if v.Status.ObservedGeneration != v.Generation {
-		return fmt.Errorf("status has observed generation %d, not %d", v.Status.ObservedGeneration, v.Generation)
+	for _, c := range s.Conditions {
+		state := fmt.Sprintf("%s=%s", c.Type, c.Status)
+		got = append(got, state, state+" "+c.Reason, state+" "+c.Reason+": "+c.Message)
 	}
-	if v.Status.Status != healthy {
-		return fmt.Errorf("status is %q: %v", v.Status.Status, v.Status.Conditions)
-	}
-	for name, status := range map[string]metav1.ConditionStatus{
-		"Synced": metav1.ConditionTrue, "Ready": metav1.ConditionTrue, "Available": metav1.ConditionTrue, "Degraded": metav1.ConditionFalse,
-	} {
-		if err := v.is(name, status, ""); err != nil {
-			return err
+	for _, w := range want {
+		name, part, ofMessage := strings.Cut(w, ": ")
+		if !slices.Contains(got, w) && (!ofMessage || !strings.Contains(v.condition(name).Message, part)) {
+			return fmt.Errorf("the status does not show %q: %q", w, got)
 		}
 	}
 
 	return nil
 }
 
-func fromUnstructured(u *unstructured.Unstructured, into any) error {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, into); err != nil {
-		return fmt.Errorf("cannot decode %s %q: %w", u.GetKind(), u.GetName(), err)
-	}
-
-	return nil
-}
-
-func decode(u *unstructured.Unstructured) (*markdownView, error) {
-	v := &markdownView{}
-	return v, fromUnstructured(u, v)
-}
+// An option sets fields of a spec or of an Input.
+type option = func(map[string]any)
 
 // book returns a MarkdownView with a book of one page.
-func book(name string, spec ...func(map[string]any)) *unstructured.Unstructured {
+func book(name string, spec ...option) *unstructured.Unstructured { return bookOf(kind, name, spec...) }
+
+func bookOf(gvk schema.GroupVersionKind, name string, spec ...option) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(kind)
+	u.SetGroupVersionKind(gvk)
 	u.SetName(name)
 	s := map[string]any{"markdowns": map[string]any{
 		"SUMMARY.md": "# Summary\n\n- [Page](page.md)\n",
@@ -265,61 +320,63 @@ func book(name string, spec ...func(map[string]any)) *unstructured.Unstructured 
 	return u
 }
 
-func replicas(n int64) func(map[string]any) {
-	return func(s map[string]any) { s["replicas"] = n }
+// with sets fields, which are YAML.
+func with(fields string) option {
+	return func(s map[string]any) {
+		if err := yaml.Unmarshal([]byte(fields), &s); err != nil {
+			panic(err)
+		}
+	}
 }
 
-func image(ref string) func(map[string]any) {
-	return func(s map[string]any) { s["viewerImage"] = ref }
-}
+func replicas(n int) option { return with(fmt.Sprintf("replicas: %d", n)) }
 
-func file(name, text string) func(map[string]any) {
+func image(ref string) option { return with("viewerImage: " + ref) }
+
+// brokenImage is an image that cannot be pulled.
+var brokenImage = image("docker.io/peaceiris/mdbook:" + controlplane.BrokenImage)
+
+func file(name, text string) option {
 	return func(s map[string]any) { s["markdowns"].(map[string]any)[name] = text }
 }
 
 // composedBy sets the Composition.
-func composedBy(composition string) func(map[string]any) {
-	return func(s map[string]any) {
-		s["crossplane"] = map[string]any{"compositionRef": map[string]any{"name": composition}}
-	}
+func composedBy(composition string) option {
+	return with("crossplane: {compositionRef: {name: " + composition + "}}")
+}
+
+// decode returns the fields of an XR.
+func decode(u *unstructured.Unstructured) (*markdownView, error) {
+	v := &markdownView{}
+	return v, apiruntime.DefaultUnstructuredConverter.FromUnstructured(u.Object, v)
 }
 
 // view reads a MarkdownView.
-func (k *kit) view(name string) (*markdownView, error) {
-	return k.viewOf(kind, name)
+func (k *kit) view(name string) *markdownView {
+	k.Helper()
+	v, err := decode(get(k, book(""), name))
+	k.must(err)
+
+	return v
 }
 
-func (k *kit) viewOf(gvk schema.GroupVersionKind, name string) (*markdownView, error) {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(gvk)
-	if err := k.get(u, name); err != nil {
-		return nil, err
-	}
-
-	return decode(u)
-}
-
-// until waits until a check of a MarkdownView succeeds, and returns that MarkdownView.
-// A check must test everything that is expected at the same time. Two checks in a row
-// are not enough: when Crossplane writes the status, it also writes the conditions in its
-// cache, which may be older.
-func (k *kit) until(name, what string, check func(*markdownView) error) *markdownView {
+// until waits until a MarkdownView shows all of these at the same time, and returns it. Two
+// calls in a row are not enough: when Crossplane writes the status, it also writes the conditions
+// in its cache, which may be older.
+func (k *kit) until(name string, want ...string) *markdownView {
 	k.Helper()
 
-	return k.untilOf(kind, name, k.patience, what, check)
+	return k.untilOf(kind, name, k.patience, want...)
 }
 
 // untilOf waits at most d for an XR of another kind.
-func (k *kit) untilOf(gvk schema.GroupVersionKind, name string, d time.Duration, what string, check func(*markdownView) error) *markdownView {
+func (k *kit) untilOf(gvk schema.GroupVersionKind, name string, d time.Duration, want ...string) (v *markdownView) {
 	k.Helper()
-	var v *markdownView
-	k.within(d, fmt.Sprintf("%s %s: %s", gvk.Kind, name, what), func() error {
+	k.within(d, gvk.Kind+" "+name, func(k *kit) {
 		var err error
-		if v, err = k.viewOf(gvk, name); err != nil {
-			return err
-		}
-
-		return check(v)
+		v, err = decode(get(k, bookOf(gvk, ""), name))
+		k.must(err)
+		k.check(v.shows(want...))
 	})
 
 	return v
@@ -329,7 +386,7 @@ func (k *kit) untilOf(gvk schema.GroupVersionKind, name string, d time.Duration,
 func (k *kit) settle(names ...string) {
 	k.Helper()
 	for _, n := range names {
-		k.until(n, "healthy", (*markdownView).settled)
+		k.until(n, settled...)
 	}
 }
 
@@ -356,22 +413,26 @@ type children struct {
 
 func (k *kit) children(name string) children {
 	k.Helper()
-	c, err := k.tryChildren(name)
-	k.must(err)
 
-	return c
+	return children{
+		get(k, &corev1.ConfigMap{}, "markdowns-"+name),
+		k.viewer(name),
+		get(k, &corev1.Service{}, "viewer-"+name),
+	}
 }
 
-func (k *kit) tryChildren(name string) (children, error) {
-	c := children{&corev1.ConfigMap{}, &appsv1.Deployment{}, &corev1.Service{}}
-	if err := k.get(c.configMap, "markdowns-"+name); err != nil {
-		return c, err
-	}
-	if err := k.get(c.deployment, "viewer-"+name); err != nil {
-		return c, err
-	}
+// viewer returns the Deployment of a MarkdownView.
+func (k *kit) viewer(name string) *appsv1.Deployment {
+	k.Helper()
 
-	return c, k.get(c.service, "viewer-"+name)
+	return get(k, &appsv1.Deployment{}, "viewer-"+name)
+}
+
+// podsOf returns the pods of a MarkdownView.
+func (k *kit) podsOf(name string) []corev1.Pod {
+	k.Helper()
+
+	return list(k, &corev1.PodList{}, client.MatchingLabels{"app.kubernetes.io/instance": name}).Items
 }
 
 // all returns the resources by kind.
@@ -390,36 +451,14 @@ func (c children) specs() map[string]string {
 	}
 }
 
-// events returns the events of a MarkdownView.
-func (k *kit) events(name string) []corev1.Event {
+// events returns the events in the namespace with these fields.
+func (k *kit) events(fields client.MatchingFields) []corev1.Event {
 	k.Helper()
-	l := &corev1.EventList{}
-	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace), client.MatchingFields{"involvedObject.name": name}))
 
-	return l.Items
+	return list(k, &corev1.EventList{}, fields).Items
 }
 
-// gone returns an error unless an object does not exist.
-func (k *kit) gone(o client.Object, name string) error {
-	err := k.get(o, name)
-	if err == nil {
-		return fmt.Errorf("%T %q still exists", o, name)
-	}
-	if !apierrors.IsNotFound(err) {
-		return err
-	}
-
-	return nil
-}
-
-// check reports an error, and continues the test.
-func (k *kit) check(err error) {
-	k.Helper()
-	if err != nil {
-		k.Error(err)
-	}
-}
-
+// read returns a file of the repository.
 func (k *kit) read(path string) string {
 	k.Helper()
 	b, err := os.ReadFile(path)
@@ -428,15 +467,11 @@ func (k *kit) read(path string) string {
 	return string(b)
 }
 
-// unstructured returns an object to apply, without the fields that the API server sets.
-func (k *kit) unstructured(o client.Object) *unstructured.Unstructured {
+// manifests returns the objects of a file in the folder example.
+func (k *kit) manifests(path string) []*unstructured.Unstructured {
 	k.Helper()
-	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
-	k.must(err)
-	unstructured.RemoveNestedField(m, "metadata", "creationTimestamp")
-	unstructured.RemoveNestedField(m, "status")
 
-	return &unstructured.Unstructured{Object: m}
+	return k.parse(k.read("../../example/" + path))
 }
 
 // parse returns the objects of YAML documents.
@@ -456,17 +491,17 @@ func (k *kit) parse(text string) []*unstructured.Unstructured {
 
 // dump writes the objects in the namespace into the log of the test.
 func (k *kit) dump() {
-	for _, args := range [][]string{
-		{"get", "markdownviews,configmaps,deployments,replicasets,services,pods,hpa", "--output=wide"},
-		{"get", "markdownviews", "--output=yaml"},
-		{"get", "events", "--sort-by=.lastTimestamp"},
+	for _, args := range []string{
+		"get markdownviews,configmaps,deployments,replicasets,services,pods,hpa --output=wide",
+		"get markdownviews --output=yaml",
+		"get events --sort-by=.lastTimestamp",
 	} {
-		out, err := k.run("kubectl", append([]string{"--namespace=" + k.namespace}, args...)...)
+		out, err := k.run("kubectl", append([]string{"--namespace=" + k.namespace}, strings.Fields(args)...)...)
 		if err != nil {
 			out = err.Error()
 		}
 		const maxLen = 20000
-		k.Logf("kubectl %s:\n%s", strings.Join(args, " "), out[:min(len(out), maxLen)])
+		k.Logf("kubectl %s:\n%s", args, out[:min(len(out), maxLen)])
 	}
 	k.Logf("logs of all components: %s", k.logs)
 }

@@ -25,7 +25,7 @@ func Load(k *kit) {
 	}
 	var names []string
 	create := func() {
-		names = k.createMany(n, kib)
+		names = k.applyMany(n, func(name string) *unstructured.Unstructured { return oneOfMany(name, kib) })
 		k.settleAll(2*time.Minute+time.Duration(n)*time.Second, n)
 	}
 	if k.realPods {
@@ -64,7 +64,6 @@ func Load(k *kit) {
 
 // number returns the value of an environment variable, or the default.
 func (k *kit) number(variable string, otherwise int) int {
-	k.Helper()
 	value := os.Getenv(variable)
 	if value == "" {
 		return otherwise
@@ -79,7 +78,6 @@ func (k *kit) number(variable string, otherwise int) int {
 // use to create or change n MarkdownViews: the cells of a column of docs/capacity.md, by
 // row.
 func (k *kit) measure(n int, apply func()) map[string]string {
-	k.Helper()
 	before, err := k.loopback.Usage()
 	k.must(err)
 	calls, begin := k.calls(), time.Now()
@@ -106,7 +104,6 @@ func (k *kit) measure(n int, apply func()) map[string]string {
 // measureDatabase adds the cells with the storage in etcd, which had the size empty
 // before n MarkdownViews were created.
 func (k *kit) measureDatabase(cells map[string]string, n int, empty int64) {
-	k.Helper()
 	file, err := k.loopback.DatabaseSize(k.Context())
 	k.must(err)
 	full := k.compactedSize()

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
@@ -17,23 +16,29 @@ import (
 func Look(k *kit) {
 	k.needsNode()
 	const name = "branded"
-	theme := func(banner string) string {
-		return k.composition("branded", kind, ours(map[string]any{"theme": map[string]any{
-			"header.hbs":  `<div class="banner">` + banner + `</div>`,
-			"head.hbs":    `<style>.banner { position: relative; top: var(--menu-bar-height); z-index: 102; background: #00539f; color: white; padding: 8px 16px } html.light { --sidebar-bg: #e6eef6; --links: #00539f }</style>`,
-			"favicon.svg": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#00539f"/></svg>`,
-		}}))
+	theme := func(banner string) option {
+		return k.given("branded", `
+theme:
+  header.hbs: <div class="banner">`+banner+`</div>
+  head.hbs: |
+    <style>
+    .banner { position: relative; top: var(--menu-bar-height); z-index: 102 }
+    .banner { background: #00539f; color: white; padding: 8px 16px }
+    html.light { --sidebar-bg: #e6eef6; --links: #00539f }
+    </style>
+  favicon.svg: |
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#00539f"/></svg>`)
 	}
-	k.apply(book(name, composedBy(theme("Example Corp · Internal")), func(s map[string]any) {
-		s["markdowns"] = map[string]any{
-			"SUMMARY.md": "- [Handbook](README.md)\n  - [On call](guide/on-call.md)\n",
-			"README.md":  "# Handbook\n\nHow we run our services.\n", "guide/on-call.md": "# On call\n\n## Who is next\n",
-		}
-		s["book"] = map[string]any{
-			"title": "Handbook", "redirects": map[string]any{"/guide/pager.html": "/guide/on-call.html#who-is-next"},
-			"repositoryUrl": "https://example.com/docs", "editUrlTemplate": "https://example.com/docs/edit/{path}",
-		}
-	}))
+	k.apply(book(name, theme("Example Corp · Internal"), with(`
+markdowns:
+  SUMMARY.md: "- [Handbook](README.md)\n  - [On call](guide/on-call.md)\n"
+  README.md: "# Handbook\n\nHow we run our services.\n"
+  guide/on-call.md: "# On call\n\n## Who is next\n"
+book:
+  title: Handbook
+  redirects: {/guide/pager.html: "/guide/on-call.html#who-is-next"}
+  repositoryUrl: https://example.com/docs
+  editUrlTemplate: "https://example.com/docs/edit/{path}"`)))
 	k.settle(name)
 	b := k.browser()
 	b.open(name, "/guide/pager.html")
@@ -52,27 +57,38 @@ func Look(k *kit) {
 func Search(k *kit) {
 	k.needsNode()
 	const name = "search"
-	k.apply(book(name, composedBy(k.recipe("search", "pagefind:1.6.0")), func(s map[string]any) {
-		s["markdowns"] = map[string]any{
-			"SUMMARY.md":     "- [はじめに](README.md)\n- [接続の上限](limits.md)\n- [レプリケーション](replication.md)\n- [中文](guide/zh.md)\n- [Korean](guide/ko.md)\n- [Queues](queues.md)\n",
-			"README.md":      "# はじめに\n\nこの本は運用の手引きです。\n",
-			"limits.md":      "# 接続の上限\n\nデータベースの接続数が上限に達すると、新しい接続は拒否されます。\n\n## 対処\n\n設定を見直してから、アプリケーションを再起動します。\n",
-			"replication.md": "# レプリケーション\n\n複製の遅れは、監視の画面で確認できます。\n",
-			"guide/zh.md":    "# 故障处理\n\n连接池耗尽时，请先重启服务。\n",
-			"guide/ko.md":    "# 장애 대응\n\n연결이 끊어지면 다시 시작하세요.\n",
-			"queues.md":      "# Queues\n\nThe queue is drained at night.\n",
-		}
-		s["book"] = map[string]any{"title": "運用の手引き", "language": "ja"}
-	}))
+	k.apply(book(name, k.recipe("search", "pagefind:1.6.0"), with(`
+markdowns:
+  SUMMARY.md: |
+    - [はじめに](README.md)
+    - [接続の上限](limits.md)
+    - [レプリケーション](replication.md)
+    - [中文](guide/zh.md)
+    - [Korean](guide/ko.md)
+    - [Queues](queues.md)
+  README.md: "# はじめに\n\nこの本は運用の手引きです。\n"
+  limits.md: |
+    # 接続の上限
+
+    データベースの接続数が上限に達すると、新しい接続は拒否されます。
+
+    ## 対処
+
+    設定を見直してから、アプリケーションを再起動します。
+  replication.md: "# レプリケーション\n\n複製の遅れは、監視の画面で確認できます。\n"
+  guide/zh.md: "# 故障处理\n\n连接池耗尽时，请先重启服务。\n"
+  guide/ko.md: "# 장애 대응\n\n연결이 끊어지면 다시 시작하세요.\n"
+  queues.md: "# Queues\n\nThe queue is drained at night.\n"
+book: {title: 運用の手引き, language: ja}`)))
 	k.settle(name)
 	b := k.browser()
 	for word, page := range map[string]string{
-		"データベース": "/limits.html", "接続数": "/limits.html", "连接池": "/guide/zh.html", "연결이": "/guide/ko.html", "drained": "/queues.html",
+		"データベース": "/limits.html", "接続数": "/limits.html",
+		"连接池": "/guide/zh.html", "연결이": "/guide/ko.html", "drained": "/queues.html",
 	} {
 		b.open(name, "/replication.html")
 		b.until(`(i => i ? (i.focus(), true) : false)(document.querySelector(".pagefind-ui__search-input"))`)
-		_, err := b.call("Input.insertText", map[string]any{"text": word})
-		k.must(err)
+		b.do("Input.insertText", map[string]any{"text": word})
 		b.until(fmt.Sprintf(`(l => l.length > 0 && l.every(a => a.pathname === %q))([...document.querySelectorAll(".pagefind-ui__result-link")])`, page))
 		if word == "データベース" {
 			b.save("search")
@@ -90,13 +106,32 @@ func Search(k *kit) {
 func Diagrams(k *kit) {
 	k.needsNode()
 	const name = "diagrams"
-	k.apply(book(name, composedBy(k.recipe("diagrams", "mermaid:12.3.0")), func(s map[string]any) {
-		s["markdowns"] = map[string]any{
-			"SUMMARY.md":      "- [Architecture](README.md)\n- [Broken](guide/broken.md)\n",
-			"README.md":       "# Architecture\n\nReaders reach a book through nginx.\n\n```mermaid\ngraph LR\n  Reader --> Gateway --> nginx\n  ConfigMap --> mdBook --> nginx\n```\n",
-			"guide/broken.md": "# Broken\n\n```mermaid\ngraph LR; A --x(((\n```\n\n```mermaid\nsequenceDiagram\n  A->>B: Hello\n```\n\nThe end.\n",
-		}
-	}))
+	k.apply(book(name, k.recipe("diagrams", "mermaid:12.3.0"), with(`
+markdowns:
+  SUMMARY.md: "- [Architecture](README.md)\n- [Broken](guide/broken.md)\n"
+  README.md: |
+    # Architecture
+
+    Readers reach a book through nginx.
+
+    ~~~mermaid
+    graph LR
+      Reader --> Gateway --> nginx
+      ConfigMap --> mdBook --> nginx
+    ~~~
+  guide/broken.md: |
+    # Broken
+
+    ~~~mermaid
+    graph LR; A --x(((
+    ~~~
+
+    ~~~mermaid
+    sequenceDiagram
+      A->>B: Hello
+    ~~~
+
+    The end.`)))
 	k.settle(name)
 	b := k.browser()
 	const drawn = `(s => s !== null && s.getBoundingClientRect().width > 100 && s.textContent.includes(%q))(document.querySelector("pre.mermaid svg"))`
@@ -113,26 +148,20 @@ func Diagrams(k *kit) {
 	b.until(fmt.Sprintf(drawn, "Gateway"))
 }
 
-// recipe applies the Composition of a folder of example, and pushes its image. It returns
-// the name of the Composition.
-func (k *kit) recipe(name, image string) string {
-	k.Helper()
+// recipe pushes the image of a folder of example, and returns the option of its Composition.
+func (k *kit) recipe(name, image string) option {
 	repository, _, _ := strings.Cut(image, ":")
 	img, err := controlplane.NewImage(v1.Config{}, map[string]string{".": filepath.Join(k.Bin, "images", repository)})
 	k.must(err)
 	k.must(k.PushImage(k.Context(), "registry.example.com/books/"+image, img))
-	pipeline, _, err := unstructured.NestedSlice(k.parse(k.read("../../example/" + name + "/composition.yaml"))[0].Object, "spec", "pipeline")
-	k.must(err)
 
-	return k.composition(name, kind, ours(pipeline[0].(map[string]any)["input"].(map[string]any)))
+	return composedBy(k.example(name))
 }
 
 // open opens a page of a book.
 func (b *browser) open(name, path string) {
 	b.Helper()
-	address := b.address(name)
-	_, err := b.call("Page.navigate", map[string]any{"url": "http://" + address + path})
-	b.must(err)
+	b.do("Page.navigate", map[string]any{"url": b.address(name) + path})
 }
 
 // ownHost fails the test if the page has requested anything from another host.
@@ -140,7 +169,7 @@ func (b *browser) ownHost() {
 	b.Helper()
 	others, err := b.evaluate(`performance.getEntriesByType("resource").map(r => r.name).filter(n => new URL(n).origin !== location.origin && !n.startsWith("data:")).join(" ")`)
 	b.must(err)
-	b.check(equal("requests to other hosts", any(""), others))
+	b.equal("requests to other hosts", "", others)
 }
 
 // save writes a screenshot beside the file that E2E_PICTURE names.

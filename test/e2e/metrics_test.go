@@ -1,18 +1,12 @@
 package e2e
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
@@ -22,49 +16,40 @@ import (
 // exports the availability of each MarkdownView until it is deleted, and that the
 // ClusterRole in the same file is sufficient.
 func Metrics(k *kit) {
-	const name, broken = "measured", "broken"
 	url := k.kubeStateMetrics()
-
-	k.apply(book(name))
-	k.apply(book(broken, image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage)))
-	k.settle(name)
-	has := func(lines ...string) func() error {
-		return func() error {
-			text, err := httpGet(k.Context(), url)
-			if err != nil {
-				return err
-			}
-			var errs []error
-			for _, l := range lines {
-				if l = strings.ReplaceAll(l, "NS", k.namespace); !strings.Contains(text, l+"\n") {
-					errs = append(errs, fmt.Errorf("the metrics do not contain %s", l))
-				}
-			}
-
-			return errors.Join(errs...)
-		}
+	k.apply(book("measured"), book("broken", brokenImage))
+	k.settle("measured")
+	const labels = `customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",` +
+		`customresource_version="v1alpha1"`
+	line := func(metric, name, rest string) string {
+		return fmt.Sprintf("markdownview_%s{%s,name=%q,namespace=%q%s\n", metric, labels, name, k.namespace, rest)
 	}
-	k.eventually("metrics of both", has(
-		`markdownview_condition{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="measured",namespace="NS",type="Available"} 1`,
-		`markdownview_condition{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="broken",namespace="NS",type="Available"} 0`,
-		`markdownview_condition_reason{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="measured",namespace="NS",reason="AsExpected",type="Degraded"} 1`,
-		`markdownview_status{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="measured",namespace="NS",status="Healthy"} 1`,
-		`markdownview_status{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="broken",namespace="NS",status="NotReady"} 1`,
-		`markdownview_replicas{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="measured",namespace="NS"} 1`,
-		`markdownview_ready_replicas{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="broken",namespace="NS"} 0`,
-	))
-
-	k.must(k.Delete(k.Context(), inNamespace(book(name), k.namespace)))
-	k.within(2*k.patience, "metrics of the remaining MarkdownView", func() error {
-		text, err := httpGet(k.Context(), url)
-		if err != nil {
-			return err
+	k.eventually("metrics of both", func(k *kit) {
+		page := k.page(url)
+		for _, l := range []string{
+			line("condition", "measured", `,type="Available"} 1`),
+			line("condition", "broken", `,type="Available"} 0`),
+			line("condition_reason", "measured", `,reason="AsExpected",type="Degraded"} 1`),
+			line("status", "measured", `,status="Healthy"} 1`),
+			line("status", "broken", `,status="NotReady"} 1`),
+			line("replicas", "measured", "} 1"),
+			line("ready_replicas", "broken", "} 0"),
+		} {
+			if !strings.Contains(page, l) {
+				k.Errorf("the metrics do not contain %s", l)
+			}
 		}
-		if strings.Contains(text, `name="measured",namespace="`+k.namespace+`"`) {
-			return fmt.Errorf("the deleted MarkdownView still has metrics")
-		}
+	})
 
-		return has(`markdownview_condition{customresource_group="markdownview.fn.crossplane.io",customresource_kind="MarkdownView",customresource_version="v1alpha1",name="broken",namespace="NS",type="Available"} 0`)()
+	k.delete("measured")
+	k.within(2*k.patience, "metrics of the remaining MarkdownView", func(k *kit) {
+		page := k.page(url)
+		if strings.Contains(page, `name="measured",namespace="`+k.namespace+`"`) {
+			k.Error("the deleted MarkdownView still has metrics")
+		}
+		if !strings.Contains(page, line("condition", "broken", `,type="Available"} 0`)) {
+			k.Error("the other MarkdownView has no metrics")
+		}
 	})
 }
 
@@ -73,20 +58,14 @@ func Metrics(k *kit) {
 // metrics.
 func (k *kit) kubeStateMetrics() string {
 	k.Helper()
-	objects := k.parse(k.read("../../example/production/kube-state-metrics.yaml"))
-	config, role := &corev1.ConfigMap{}, objects[1]
-	k.must(fromUnstructured(objects[0], config))
+	objects := k.manifests("production/kube-state-metrics.yaml")
+	config, _, _ := unstructured.NestedString(objects[0].Object, "data", "config.yaml")
+	role := objects[1]
 	role.SetName(k.namespace)
 	k.apply(role)
-	k.afterwards(role)
-	binding := k.unstructured(&rbacv1.ClusterRoleBinding{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRoleBinding"},
-		ObjectMeta: metav1.ObjectMeta{Name: k.namespace},
-		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: role.GetName()},
-		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: k.namespace, Name: "default"}},
-	})
-	k.apply(binding)
-	k.afterwards(binding)
+	k.kubectl("create", "clusterrolebinding", k.namespace,
+		"--clusterrole="+k.namespace, "--serviceaccount="+k.namespace+":default")
+	k.Cleanup(func() { k.kubectl("delete", "clusterrolebinding", k.namespace) })
 
 	dir := k.TempDir()
 	kubeconfig, err := clientcmd.LoadFromFile(k.kubeconfig)
@@ -95,33 +74,40 @@ func (k *kit) kubeStateMetrics() string {
 		user.Impersonate = "system:serviceaccount:" + k.namespace + ":default"
 	}
 	k.must(clientcmd.WriteToFile(*kubeconfig, filepath.Join(dir, "kubeconfig")))
-	k.must(os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config.Data["config.yaml"]), 0o644))
-
-	port, err := controlplane.FreePort()
-	k.must(err)
-	telemetry, err := controlplane.FreePort()
-	k.must(err)
-	k.must(controlplane.Run(k.Context(), filepath.Join(k.Bin, "kube-state-metrics"), filepath.Join(k.logs, "kube-state-metrics.log"),
+	k.must(os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o644))
+	port, telemetry := k.freePort(), k.freePort()
+	k.start("kube-state-metrics",
 		"--kubeconfig="+filepath.Join(dir, "kubeconfig"),
 		"--custom-resource-state-only",
 		"--custom-resource-state-config-file="+filepath.Join(dir, "config.yaml"),
-		"--host=127.0.0.1", fmt.Sprintf("--port=%d", port),
-		"--telemetry-host=127.0.0.1", fmt.Sprintf("--telemetry-port=%d", telemetry)))
+		"--host=127.0.0.1", "--port="+port,
+		"--telemetry-host=127.0.0.1", "--telemetry-port="+telemetry)
 
-	return fmt.Sprintf("http://127.0.0.1:%d/metrics", port)
+	return "http://127.0.0.1:" + port + "/metrics"
 }
 
-func httpGet(ctx context.Context, url string) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	rsp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer rsp.Body.Close() //nolint:errcheck // Only read.
-	b, err := io.ReadAll(rsp.Body)
+// freePort returns a free port of loopback.
+func (k *kit) freePort() string {
+	k.Helper()
+	port, err := controlplane.FreePort()
+	k.must(err)
 
-	return string(b), err
+	return fmt.Sprint(port)
+}
+
+// start runs a program of this repository until the test ends.
+func (k *kit) start(program string, args ...string) {
+	k.Helper()
+	name := filepath.Base(program)
+	env := []string{"KUBECONFIG=" + k.kubeconfig, "POD_NAMESPACE=gateways", filepath.Join(k.Bin, program)}
+	k.must(controlplane.Run(k.Context(), "/usr/bin/env", filepath.Join(k.logs, name+".log"), append(env, args...)...))
+}
+
+// page returns the page at a URL.
+func (k *kit) page(url string) string {
+	k.Helper()
+	text, err := controlplane.Get(k.Context(), url)
+	k.must(err)
+
+	return text
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -13,20 +14,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"github.com/prometheus/client_golang/api"
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
-
-	"github.com/crossplane-contrib/function-markdownview/test/e2e/controlplane"
 )
 
 const production = "../../example/production/"
 
 // monitoring returns the objects of example/production/monitoring.yaml.
-func monitoring(t *testing.T) (*monitoringv1.PodMonitor, *monitoringv1.PrometheusRule) {
+func monitoring(t testing.TB) (*monitoringv1.PodMonitor, *monitoringv1.PrometheusRule) {
 	t.Helper()
 	pods, rules := &monitoringv1.PodMonitor{}, &monitoringv1.PrometheusRule{}
 	text, err := os.ReadFile(production + "monitoring.yaml")
@@ -42,7 +45,7 @@ func monitoring(t *testing.T) (*monitoringv1.PodMonitor, *monitoringv1.Prometheu
 }
 
 // writeRules writes a PrometheusRule to a file for Prometheus.
-func writeRules(t *testing.T, path string, r *monitoringv1.PrometheusRule) {
+func writeRules(t testing.TB, path string, r *monitoringv1.PrometheusRule) {
 	t.Helper()
 	content, err := yaml.Marshal(r.Spec)
 	if err != nil {
@@ -84,41 +87,38 @@ func TestAlerts(t *testing.T) {
 		}
 	}
 
-	file := struct {
+	var file struct {
 		Tests []struct {
 			Alerts []struct {
 				Name  string `json:"alertname"`
 				Fires []any  `json:"exp_alerts"`
 			} `json:"alert_rule_test"`
 		}
-	}{}
+	}
 	if err := yaml.Unmarshal(tests, &file); err != nil {
 		t.Fatal(err)
 	}
-	tested := map[string]map[bool]bool{}
+	tested := map[string]bool{}
 	for _, test := range file.Tests {
 		for _, a := range test.Alerts {
-			if tested[a.Name] == nil {
-				tested[a.Name] = map[bool]bool{}
-			}
-			tested[a.Name][len(a.Fires) > 0] = true
+			tested[fmt.Sprintf("%s fires: %t", a.Name, len(a.Fires) > 0)] = true
 		}
 	}
 	doc, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]map[bool]bool{}
+	want := map[string]bool{}
 	for _, g := range rules.Spec.Groups {
 		for _, r := range g.Rules {
-			want[r.Alert] = map[bool]bool{true: true, false: true}
+			want[r.Alert+" fires: true"], want[r.Alert+" fires: false"] = true, true
 			if !strings.Contains(string(doc), "\n| `"+r.Alert+"`") {
 				t.Errorf("docs/metrics.md has no row of %s", r.Alert)
 			}
 		}
 	}
 	if diff := cmp.Diff(want, tested); diff != "" {
-		t.Errorf("alerts, by whether they fire in a test: -monitoring.yaml +alerts.yaml:\n%s", diff)
+		t.Errorf("tests of alerts: -monitoring.yaml +alerts.yaml:\n%s", diff)
 	}
 }
 
@@ -131,28 +131,41 @@ var selector = regexp.MustCompile(`\b(?:function_markdownview|grpc_server|markdo
 // selects.
 func Monitoring(k *kit) {
 	k.needsNode()
-	monitor, rules := monitoring(k.T)
+	monitor, rules := monitoring(k)
 	p := k.prometheus(k.scraped(monitor), k.kubeStateMetrics(), rules)
 
-	strict := k.composition("strict", kind, ours(map[string]any{"allowedImages": []any{"ghcr.io/peaceiris/mdbook"}}))
-	k.apply(book("measured"))
-	k.apply(book("broken", image("docker.io/peaceiris/mdbook:"+controlplane.BrokenImage)))
-	k.apply(book("rejected", composedBy(strict), image("docker.io/peaceiris/mdbook:v0.5.0")))
+	strict := k.given("strict", "allowedImages: [ghcr.io/peaceiris/mdbook]")
+	k.apply(book("measured"), book("broken", brokenImage))
+	k.apply(book("rejected", strict, image("docker.io/peaceiris/mdbook:v0.5.0")))
 	k.settle("measured")
 
 	queries := k.queries(rules)
-	k.eventually("alerts and queries", func() error {
-		return p.check(queries,
+	k.eventually("alerts and queries", func(k *kit) {
+		result, err := p.Alerts(k.Context())
+		k.must(err)
+		var alerts []string
+		for _, a := range result.Alerts {
+			l := a.Labels
+			alerts = append(alerts, fmt.Sprintf("%s %q %q %q", l["alertname"], l["namespace"], l["name"], l["reason"]))
+		}
+		for _, want := range []string{
 			`FunctionMarkdownViewRejections "" "" "InvalidSpec"`,
 			fmt.Sprintf(`MarkdownViewUnavailable %q "broken" ""`, k.namespace),
 			fmt.Sprintf(`MarkdownViewNotReady %q "broken" ""`, k.namespace),
-			fmt.Sprintf(`MarkdownViewDegraded %q "rejected" "InvalidSpec"`, k.namespace))
+			fmt.Sprintf(`MarkdownViewDegraded %q "rejected" "InvalidSpec"`, k.namespace),
+		} {
+			if !slices.Contains(alerts, want) {
+				k.Errorf("alert %s is not in %q", want, alerts)
+			}
+		}
+		for _, q := range queries {
+			k.returnsData(p, q)
+		}
 	})
 }
 
 // queries returns the queries of the dashboard, and the selectors of the alerts.
 func (k *kit) queries(rules *monitoringv1.PrometheusRule) []string {
-	k.Helper()
 	var all []string
 	for _, g := range rules.Spec.Groups {
 		for _, r := range g.Rules {
@@ -163,11 +176,9 @@ func (k *kit) queries(rules *monitoringv1.PrometheusRule) []string {
 			all = append(all, selectors...)
 		}
 	}
-	dashboard := struct {
-		Panels []struct {
-			Targets []struct{ Expr string }
-		}
-	}{}
+	var dashboard struct {
+		Panels []struct{ Targets []struct{ Expr string } }
+	}
 	k.must(json.Unmarshal([]byte(k.read(production+"dashboard.json")), &dashboard))
 	variables := strings.NewReplacer("$namespace", k.namespace, "$__rate_interval", "1m", "$__range_s", "600", "$__range", "10m")
 	for _, panel := range dashboard.Panels {
@@ -181,7 +192,6 @@ func (k *kit) queries(rules *monitoringv1.PrometheusRule) []string {
 
 // scraped returns the addresses of the pods that a PodMonitor selects.
 func (k *kit) scraped(m *monitoringv1.PodMonitor) []string {
-	k.Helper()
 	pods := &corev1.PodList{}
 	k.must(k.List(k.Context(), pods, client.InNamespace(m.Namespace), client.MatchingLabels(m.Spec.Selector.MatchLabels)))
 	var targets []string
@@ -194,121 +204,51 @@ func (k *kit) scraped(m *monitoringv1.PodMonitor) []string {
 			}
 		}
 	}
-	k.check(equal("pods of the function that Prometheus scrapes", 2, len(targets)))
+	k.equal("pods of the function that Prometheus scrapes", 2, len(targets))
 
 	return targets
 }
 
-// A prometheus is a Prometheus that runs until the test ends.
-type prometheus struct {
-	*kit
-	url string
-}
-
 // prometheus starts Debian's Prometheus. It scrapes the function and kube-state-metrics,
 // and evaluates the rules, every second.
-func (k *kit) prometheus(function []string, kubeStateMetrics string, rules *monitoringv1.PrometheusRule) prometheus {
-	k.Helper()
+func (k *kit) prometheus(function []string, kubeStateMetrics string, rules *monitoringv1.PrometheusRule) promv1.API {
 	u, err := url.Parse(kubeStateMetrics)
-	k.must(err)
-	config, err := yaml.Marshal(map[string]any{
-		"global":     map[string]any{"scrape_interval": "1s", "evaluation_interval": "1s"},
-		"rule_files": []any{"rules.yaml"},
-		"scrape_configs": []any{
-			map[string]any{"job_name": "function", "static_configs": []any{map[string]any{"targets": function}}},
-			map[string]any{"job_name": "kube-state-metrics", "honor_labels": true, "static_configs": []any{map[string]any{"targets": []any{u.Host}}}},
-		},
-	})
 	k.must(err)
 	dir := filepath.Join(k.logs, "prometheus") // It is still written to when a temporary folder of the test is removed.
 	k.must(os.MkdirAll(dir, 0o750))
-	k.must(os.WriteFile(filepath.Join(dir, "prometheus.yaml"), config, 0o600))
-	writeRules(k.T, filepath.Join(dir, "rules.yaml"), rules)
-	port, err := controlplane.FreePort()
+	k.must(os.WriteFile(filepath.Join(dir, "prometheus.yaml"), fmt.Appendf(nil, `
+global: {scrape_interval: 1s, evaluation_interval: 1s}
+rule_files: [rules.yaml]
+scrape_configs:
+- {job_name: function, static_configs: [{targets: [%s]}]}
+- {job_name: kube-state-metrics, honor_labels: true, static_configs: [{targets: [%s]}]}
+`, strings.Join(function, ", "), u.Host), 0o600))
+	writeRules(k, filepath.Join(dir, "rules.yaml"), rules)
+	address := "127.0.0.1:" + k.freePort()
+	k.start("prometheus-trixie/usr/bin/prometheus", "--config.file="+filepath.Join(dir, "prometheus.yaml"),
+		"--storage.tsdb.path="+dir, "--web.listen-address="+address)
+	c, err := api.NewClient(api.Config{Address: "http://" + address})
 	k.must(err)
-	address := fmt.Sprintf("127.0.0.1:%d", port)
-	k.must(controlplane.Run(k.Context(), filepath.Join(k.Bin, "prometheus-trixie/usr/bin/prometheus"), filepath.Join(k.logs, "prometheus.log"),
-		"--config.file="+filepath.Join(dir, "prometheus.yaml"), "--storage.tsdb.path="+dir, "--web.listen-address="+address))
-	p := prometheus{kit: k, url: "http://" + address + "/api/v1/"}
+	p := promv1.NewAPI(c)
 	// Rates need a sample before the first call.
-	k.eventually("metrics in Prometheus", func() error {
-		return errors.Join(p.returnsData("function_markdownview_panics_total"), p.returnsData(`up{job="kube-state-metrics"} == 1`))
+	k.eventually("metrics in Prometheus", func(k *kit) {
+		k.returnsData(p, "function_markdownview_panics_total")
+		k.returnsData(p, `up{job="kube-state-metrics"} == 1`)
 	})
 
 	return p
 }
 
-// get reads the field data of a response of the API.
-func (p prometheus) get(path string, data any) error {
-	text, err := httpGet(p.Context(), p.url+path)
-	if err != nil {
-		return err
+// returnsData reports an error unless a query returns samples, and all are numbers.
+func (k *kit) returnsData(p promv1.API, query string) {
+	data, _, err := p.Query(k.Context(), query, time.Now())
+	if err != nil || len(data.(model.Vector)) == 0 {
+		k.Errorf("%s returns nothing: %v", query, err)
+		return
 	}
-	rsp := struct {
-		Error string
-		Data  any
-	}{Data: data}
-	if err := json.Unmarshal([]byte(text), &rsp); err != nil {
-		return fmt.Errorf("cannot read the response of Prometheus: %w: %s", err, text)
-	}
-	if rsp.Error != "" {
-		return errors.New(rsp.Error)
-	}
-
-	return nil
-}
-
-// returnsData returns an error unless a query returns samples, and all are numbers.
-func (p prometheus) returnsData(query string) error {
-	data := struct {
-		Result []struct {
-			Metric map[string]string
-			Value  [2]any
-		}
-	}{}
-	if err := p.get("query?query="+url.QueryEscape(query), &data); err != nil {
-		return fmt.Errorf("%s: %w", query, err)
-	}
-	if len(data.Result) == 0 {
-		return fmt.Errorf("%s returns nothing", query)
-	}
-	for _, r := range data.Result {
-		if v := r.Value[1]; v == "NaN" || v == "+Inf" || v == "-Inf" {
-			return fmt.Errorf("%s returns %v for %v", query, v, r.Metric)
+	for _, s := range data.(model.Vector) {
+		if v := float64(s.Value); math.IsNaN(v) || math.IsInf(v, 0) {
+			k.Errorf("%s returns %v for %v", query, v, s.Metric)
 		}
 	}
-
-	return nil
-}
-
-// check returns an error unless all queries return data and all alerts are pending or
-// firing.
-func (p prometheus) check(queries []string, alerts ...string) error {
-	active, err := p.alerts()
-	errs := []error{err}
-	for _, a := range alerts {
-		if !slices.Contains(active, a) {
-			errs = append(errs, fmt.Errorf("alert %s is not in %q", a, active))
-		}
-	}
-	for _, q := range queries {
-		errs = append(errs, p.returnsData(q))
-	}
-
-	return errors.Join(errs...)
-}
-
-// alerts returns the name, namespace, MarkdownView and reason of each pending or firing
-// alert.
-func (p prometheus) alerts() ([]string, error) {
-	data := struct {
-		Alerts []struct{ Labels map[string]string }
-	}{}
-	err := p.get("alerts", &data)
-	var all []string
-	for _, a := range data.Alerts {
-		all = append(all, fmt.Sprintf("%s %q %q %q", a.Labels["alertname"], a.Labels["namespace"], a.Labels["name"], a.Labels["reason"]))
-	}
-
-	return all, err
 }

@@ -2,10 +2,8 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +32,7 @@ func Served(k *kit) {
 	k.served(small, "Page")
 	k.served(large, "fill the page")
 	k.Log(k.kubectl("get", "pods", "--output=custom-columns=POD:.metadata.name,CREATED:.metadata.creationTimestamp,READY:.status.conditions[?(@.type=='Ready')].lastTransitionTime"))
-	for _, e := range k.eventsOf("Pulled") {
+	for _, e := range k.events(client.MatchingFields{"reason": "Pulled"}) {
 		k.Logf("%s: %s", e.InvolvedObject.Name, e.Message)
 	}
 	for _, name := range []string{small, large} {
@@ -49,23 +47,21 @@ func Terminating(k *kit) {
 	const name = "terminating"
 	k.apply(book(name))
 	k.settle(name)
-	pods := &corev1.PodList{}
-	k.must(k.List(k.Context(), pods, client.InNamespace(k.namespace)))
-	k.check(equal("pods", 1, len(pods.Items)))
-	pod := pods.Items[0]
+	pods := k.podsOf(name)
+	k.equal("pods", 1, len(pods))
+	pod := pods[0]
 	grace := time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second
 
 	begin, served := time.Now(), time.Duration(0)
 	k.kubectl("delete", "pod", pod.Name, "--wait=false")
-	k.eventually("the pod is deleted", func() error {
+	k.eventually("the pod is deleted", func(k *kit) {
 		ctx, cancel := context.WithTimeout(k.Context(), 5*time.Second)
 		defer cancel()
-		if _, err := httpGet(ctx, "http://"+pod.Status.PodIP+":3000/page.html"); err == nil {
+		if _, err := controlplane.Get(ctx, "http://"+pod.Status.PodIP+":3000/page.html"); err == nil {
 			served = time.Since(begin)
-			return fmt.Errorf("it still serves the book after %s", served)
+			k.Fatalf("it still serves the book after %s", served)
 		}
-
-		return k.gone(&corev1.Pod{}, pod.Name)
+		k.gone(&corev1.Pod{}, pod.Name)
 	})
 	// On a busy machine, the last request may be much earlier than the end.
 	if served < grace/2 {
@@ -80,29 +76,23 @@ func (k *kit) served(name, text string) {
 	k.servedAt(name, "/page.html", text)
 }
 
-// address returns the cluster IP and the port of the Service of a book.
+// address returns the URL of a book at the cluster IP of its Service.
 func (k *kit) address(name string) string {
 	k.Helper()
 	address, err := k.loopback.ServiceAddress(k.Context(), k.namespace, "viewer-"+name)
 	k.must(err)
 
-	return address
+	return "http://" + address
 }
 
 // servedAt waits until a path of a book contains a text.
 func (k *kit) servedAt(name, path, text string) {
 	k.Helper()
-	address := k.address(name)
-	k.eventually("page of "+name, func() error {
-		page, err := httpGet(k.Context(), "http://"+address+path)
-		if err != nil {
-			return err
+	url := k.address(name) + path
+	k.eventually("page of "+name, func(k *kit) {
+		if page := k.page(url); !strings.Contains(page, text) {
+			k.Errorf("the page does not contain %q:\n%s", text, page[:min(len(page), 2000)])
 		}
-		if !strings.Contains(page, text) {
-			return fmt.Errorf("the page does not contain %q:\n%s", text, page[:min(len(page), 2000)])
-		}
-
-		return nil
 	})
 }
 
@@ -114,37 +104,20 @@ func requests(r corev1.ResourceRequirements) corev1.ResourceList { return r.Requ
 func (k *kit) memory(name, container string, list func(corev1.ResourceRequirements) corev1.ResourceList) {
 	k.Helper()
 	line := regexp.MustCompile(fmt.Sprintf(`container_memory_working_set_bytes\{container=%q,namespace=%q,pod="viewer-%s-.*"\} (\S+)`, container, k.namespace, name))
-	k.eventually("memory of "+name, func() error {
-		out, err := k.run("kubectl", "get", "--raw", "/api/v1/nodes/node-1/proxy/metrics/resource")
-		if err != nil {
-			return err
-		}
-		m := line.FindStringSubmatch(out)
+	k.eventually("memory of "+name, func(k *kit) {
+		m := line.FindStringSubmatch(k.kubectl("get", "--raw", "/api/v1/nodes/node-1/proxy/metrics/resource"))
 		if m == nil {
-			return errors.New("the kubelet has not measured the memory yet")
+			k.Fatal("the kubelet has not measured the memory yet")
 		}
 		used, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			return err
-		}
+		k.must(err)
 		resources := list(k.podsOf(name)[0].Spec.Containers[0].Resources)
 		most := resources.Memory().AsApproximateFloat64()
 		k.Logf("%s of %s: %.1f MiB of %.0f MiB", container, name, used/(1<<20), most/(1<<20))
 		if used == 0 || used > most {
-			return fmt.Errorf("%s uses %.0f bytes of %.0f", container, used, most)
+			k.Errorf("%s uses %.0f bytes of %.0f", container, used, most)
 		}
-
-		return nil
 	})
-}
-
-// eventsOf returns the events in the namespace that have a reason.
-func (k *kit) eventsOf(reason string) []corev1.Event {
-	k.Helper()
-	l := &corev1.EventList{}
-	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
-
-	return slices.DeleteFunc(l.Items, func(e corev1.Event) bool { return e.Reason != reason })
 }
 
 // Drain checks that a change completes if the node is drained during the rollout, and
@@ -153,43 +126,29 @@ func Drain(k *kit) {
 	k.needsNode()
 	extra := file("extra.md", "# Extra\n")
 	all := changes()
-	broken := change{spec: image("docker.io/peaceiris/mdbook:" + controlplane.BrokenImage)}
-	names := append(sorted(all), "broken-image")
-	for _, name := range names {
+	all["broken-image"] = change{spec: brokenImage}
+	for name := range all {
 		k.apply(book(name, replicas(2), extra))
 	}
-	k.settle(names...)
-	for _, name := range sorted(all) {
-		k.apply(book(name, replicas(2), extra, all[name].spec))
+	k.settle(sorted(all)...)
+	for name, change := range all {
+		k.apply(book(name, replicas(2), extra, change.spec))
 	}
-	k.apply(book("broken-image", replicas(2), extra, broken.spec))
-	k.afterwardsRun("uncordon", "node-1")
+	k.Cleanup(func() { k.kubectl("uncordon", "node-1") })
 	k.kubectl("drain", "node-1", "--ignore-daemonsets", "--delete-emptydir-data",
-		"--pod-selector=app.kubernetes.io/instance in ("+strings.Join(names, ",")+")")
+		"--pod-selector=app.kubernetes.io/instance in ("+strings.Join(sorted(all), ",")+")")
 	k.kubectl("uncordon", "node-1")
 
+	delete(all, "broken-image")
 	k.settle(sorted(all)...)
-	for _, name := range sorted(all) {
-		if err := all[name].check(k.children(name)); err != nil {
-			k.Errorf("%s: %s", name, err)
-		}
+	for name, change := range all {
+		k.equal(name, change.want, k.children(name).composed())
 		k.served(name, map[bool]string{true: "Changed", false: "Page"}[name == "changed-text"])
 	}
-	k.until("broken-image", "still served by its old pods", func(v *markdownView) error {
-		return equal("ready pods", int32(2), v.Status.ReadyReplicas)
-	})
+	k.until("broken-image", "2 ready") // They are old pods.
 	k.served("broken-image", "Page")
 	k.apply(book("broken-image", replicas(2), extra))
 	k.settle("broken-image")
-}
-
-// afterwardsRun runs kubectl after the test.
-func (k *kit) afterwardsRun(args ...string) {
-	k.Cleanup(func() {
-		if _, err := k.run("kubectl", args...); err != nil {
-			k.Error(err)
-		}
-	})
 }
 
 // FunctionPods checks that the function runs as in example/production/runtime.yaml: two
@@ -200,18 +159,15 @@ func FunctionPods(k *kit) {
 	pods := &corev1.PodList{}
 	inSystem := client.InNamespace("crossplane-system")
 	k.must(k.List(k.Context(), pods, inSystem, client.MatchingLabels{"app.kubernetes.io/name": "function-markdownview"}))
-	k.check(equal("pods", 2, len(pods.Items)))
+	k.equal("pods", 2, len(pods.Items))
 	for _, p := range pods.Items {
-		k.check(equal("restarts of "+p.Name, int32(0), p.Status.ContainerStatuses[0].RestartCount))
-		k.check(equal("memory limit of "+p.Name, "256Mi", p.Spec.Containers[0].Resources.Limits.Memory().String()))
+		k.equal("restarts of "+p.Name, int32(0), p.Status.ContainerStatuses[0].RestartCount)
+		k.equal("memory limit of "+p.Name, "256Mi", p.Spec.Containers[0].Resources.Limits.Memory().String())
 	}
-	k.eventually("disruption budget", func() error {
+	k.eventually("disruption budget", func(k *kit) {
 		b := &policyv1.PodDisruptionBudget{}
-		if err := k.Get(k.Context(), client.ObjectKey{Namespace: "crossplane-system", Name: "function-markdownview"}, b); err != nil {
-			return err
-		}
-
-		return equal("expected pods, healthy pods, allowed disruptions", []int32{2, 2, 1},
+		k.must(k.Get(k.Context(), client.ObjectKey{Namespace: "crossplane-system", Name: "function-markdownview"}, b))
+		k.equal("expected pods, healthy pods, allowed disruptions", []int32{2, 2, 1},
 			[]int32{b.Status.ExpectedPods, b.Status.CurrentHealthy, b.Status.DisruptionsAllowed})
 	})
 }
@@ -221,9 +177,7 @@ func FunctionPods(k *kit) {
 // because the active revision of the function had no endpoint yet are only counted:
 // Crossplane stops the old revision before the new one is ready.
 func (k *kit) failedReconciles() (failed []string, withoutEndpoint int32) {
-	k.Helper()
-
-	for _, e := range k.eventsOf("ComposeResources") {
+	for _, e := range k.events(client.MatchingFields{"reason": "ComposeResources"}) {
 		switch {
 		case e.Type != corev1.EventTypeWarning, strings.Contains(e.Message, "the object has been modified"):
 		case strings.Contains(e.Message, "does not have a valid function pipeline"),

@@ -125,7 +125,6 @@ type edit struct {
 // It returns these edits as changed, and as fixed the fields that the API server does not
 // let a client change.
 func (k *kit) changeOwned(u *unstructured.Unstructured) (changed []edit, fixed []string) {
-	k.Helper()
 	paths, err := owned(u)
 	k.must(err)
 	u = u.DeepCopy()

@@ -2,11 +2,11 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,14 +42,13 @@ func (p pods) list(ctx context.Context, labels client.MatchingLabels) ([]corev1.
 	return l.Items, nil
 }
 
-func (p pods) functions() client.MatchingLabels {
-	return client.MatchingLabels{"pkg.crossplane.io/function": controlplane.FunctionName}
-}
+// functionPods are the labels of the pods of the function.
+var functionPods = client.MatchingLabels{"pkg.crossplane.io/function": controlplane.FunctionName}
 
 // FunctionMetrics returns the metrics of each pod of the function, read through the API
 // server.
 func (p pods) FunctionMetrics(ctx context.Context) ([]string, error) {
-	pods, err := p.list(ctx, p.functions())
+	pods, err := p.list(ctx, functionPods)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +65,7 @@ func (p pods) FunctionMetrics(ctx context.Context) ([]string, error) {
 }
 
 // KillFunction deletes the pods of the function without a grace period.
-func (p pods) KillFunction(ctx context.Context) error {
-	return p.kill(ctx, p.functions())
-}
+func (p pods) KillFunction(ctx context.Context) error { return p.kill(ctx, functionPods) }
 
 // KillCrossplane deletes the pods of Crossplane without a grace period.
 func (p pods) KillCrossplane(ctx context.Context) error {
@@ -77,15 +74,9 @@ func (p pods) KillCrossplane(ctx context.Context) error {
 
 func (p pods) kill(ctx context.Context, labels client.MatchingLabels) error {
 	pods, err := p.list(ctx, labels)
-	if err != nil {
-		return err
-	}
-	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
 	for _, pod := range pods {
-		if err := p.proxy.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, now); err != nil {
-			return fmt.Errorf("cannot kill pod %q: %w", pod.Name, err)
-		}
+		err = errors.Join(err, p.client.Delete(ctx, &pod, client.GracePeriodSeconds(0)))
 	}
 
-	return nil
+	return err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -50,7 +49,7 @@ func Explained(k *kit) {
 	k.needsNode()
 	const absent = "docker.io/peaceiris/mdbook:absent"
 	k.apply(book("absent", image(absent)))
-	k.eventually("the image cannot be pulled", func() error {
+	k.eventually("the image cannot be pulled", func(k *kit) {
 		err := k.loopback.Explain(k.Context(), errors.New("the pod is not ready"))
 		for _, want := range []string{
 			"the pod is not ready\n",
@@ -59,11 +58,7 @@ func Explained(k *kit) {
 			fmt.Sprintf("\nkubelet: the log %s ends with\n", filepath.Join(k.logs, "kubelet.log")),
 			fmt.Sprintf("\ncontainerd: the log %s ends with\n", filepath.Join(k.logs, "containerd.log")),
 		} {
-			if !strings.Contains(err.Error(), want) {
-				return fmt.Errorf("Explain() does not contain %q: %w", want, err)
-			}
+			k.contains(err.Error(), want)
 		}
-
-		return nil
 	})
 }

@@ -6,13 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Quiet checks that no object changes and the function is not called while no spec
@@ -33,27 +30,20 @@ func Quiet(k *kit) {
 		k.Fatal("the metrics of the function report no call")
 	}
 	k.pause(time.Minute)
-	if diff := cmp.Diff(before, k.versions()); diff != "" {
-		k.Errorf("objects and events: -before +after:\n%s", diff)
-	}
-	if again := k.calls(); again != calls {
-		k.Errorf("the function was called %d times", again-calls)
-	}
+	k.equal("objects and events", before, k.versions())
+	k.equal("calls", calls, k.calls())
 	for _, n := range names {
-		v, err := k.view(n)
-		k.must(err)
-		k.check(v.is("Responsive", metav1.ConditionTrue, "WatchCircuitClosed"))
+		k.check(k.view(n).shows("Responsive=True WatchCircuitClosed"))
 	}
 }
 
 // idle waits until the function has not been called for 5 seconds.
 func (k *kit) idle() {
 	k.Helper()
-	k.eventually("no calls", func() error {
+	k.eventually("no calls", func(k *kit) {
 		before := k.calls()
 		k.pause(5 * time.Second)
-
-		return equal("calls", before, k.calls())
+		k.equal("calls", before, k.calls())
 	})
 }
 
@@ -62,12 +52,11 @@ func (k *kit) idle() {
 func (k *kit) calm() {
 	k.Helper()
 	last := map[string]string{}
-	k.eventually("no changes", func() error {
+	k.eventually("no changes", func(k *kit) {
 		before := last
 		k.pause(3 * time.Second)
 		last = k.versions()
-
-		return equal("objects and events", before, last)
+		k.equal("objects and events", before, last)
 	})
 }
 
@@ -99,9 +88,7 @@ func (k *kit) each(value func(*unstructured.Unstructured) string, kinds ...schem
 	k.Helper()
 	values := map[string]string{}
 	for _, gvk := range kinds {
-		l := listOf(gvk)
-		k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
-		for _, o := range l.Items {
+		for _, o := range list(k, listOf(gvk)).Items {
 			values[gvk.Kind+" "+o.GetName()] = value(&o)
 		}
 	}
@@ -109,10 +96,12 @@ func (k *kit) each(value func(*unstructured.Unstructured) string, kinds ...schem
 	return values
 }
 
-// Match the number of calls, and seconds of CPU, in the metrics of the function.
+// Match the number of calls, seconds of CPU, and the time of the start, in the metrics of the
+// function.
 var (
 	handled = regexp.MustCompile(`(?m)^grpc_server_handled_total\{.*grpc_method="RunFunction".*\} (\S+)$`)
 	cpuUsed = regexp.MustCompile(`(?m)^process_cpu_seconds_total (\S+)$`)
+	started = regexp.MustCompile(`(?m)^process_start_time_seconds (\S+)$`)
 )
 
 // calls returns how many calls the function has handled.
@@ -122,24 +111,28 @@ func (k *kit) calls() int {
 	return int(k.total(handled))
 }
 
-// functionCPU returns how many seconds of CPU the function has used.
-func (k *kit) functionCPU() float64 {
-	k.Helper()
-
-	return k.total(cpuUsed)
-}
-
 // total returns the sum of a metric of all replicas of the function.
 func (k *kit) total(metric *regexp.Regexp) float64 {
 	k.Helper()
-	all, err := k.FunctionMetrics(k.Context())
-	k.must(err)
 	total := 0.0
-	for _, m := range metric.FindAllStringSubmatch(strings.Join(all, "\n"), -1) {
-		n, err := strconv.ParseFloat(m[1], 64)
-		k.must(err)
+	for _, n := range k.metric(metric) {
 		total += n
 	}
 
 	return total
+}
+
+// metric returns the values of a metric of the function, in all of its processes.
+func (k *kit) metric(metric *regexp.Regexp) []float64 {
+	k.Helper()
+	all, err := k.FunctionMetrics(k.Context())
+	k.must(err)
+	var values []float64
+	for _, m := range metric.FindAllStringSubmatch(strings.Join(all, "\n"), -1) {
+		n, err := strconv.ParseFloat(m[1], 64)
+		k.must(err)
+		values = append(values, n)
+	}
+
+	return values
 }

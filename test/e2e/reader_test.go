@@ -67,7 +67,7 @@ func (r readings) failed() int {
 // withRevision returns a text whose pages contain its revision three times, each time
 // from another file: SUMMARY.md, which has the title, the chapter, and a file that the
 // chapter includes.
-func withRevision(revision string) func(map[string]any) {
+func withRevision(revision string) option {
 	return func(s map[string]any) {
 		file("SUMMARY.md", fmt.Sprintf("# Summary\n\n- [First %[1]s](page.md)\n- [Second %[1]s](second.md)\n", revision))(s)
 		for _, name := range []string{"page.md", "second.md"} {
@@ -102,14 +102,11 @@ func (k *kit) readBook(name string) *reader {
 	address := k.address(name)
 	ctx, cancel := context.WithCancel(k.Context())
 	r := &reader{readings: readings{failures: map[string][]time.Time{}, pages: map[string]int{}, first: map[string]time.Time{}}}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r.read(ctx, "http://"+address+"/page.html", "http://"+address+"/second.html")
-	}()
+	var running sync.WaitGroup
+	running.Go(func() { r.read(ctx, address+"/page.html", address+"/second.html") })
 	r.stop = func() readings {
 		cancel()
-		<-done
+		running.Wait()
 
 		return r.readings
 	}
@@ -148,11 +145,11 @@ func revisionAt(c *http.Client, url string) (string, error) {
 	}
 	defer rsp.Body.Close() //nolint:errcheck // Only read.
 	page, err := io.ReadAll(rsp.Body)
+	if err == nil && rsp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %d", rsp.StatusCode)
+	}
 	if err != nil {
 		return "", err
-	}
-	if rsp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("status %d", rsp.StatusCode)
 	}
 
 	return revisionOf(string(page))
@@ -198,7 +195,7 @@ func (k *kit) timed(name, revision string, r *reader) (ready, page time.Time) {
 	k.Helper()
 	k.settle(name)
 	ready = time.Now()
-	k.eventually("a page of "+revision, func() error { return r.has(revision) })
+	k.eventually("a page of "+revision, func(k *kit) { k.check(r.has(revision)) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 

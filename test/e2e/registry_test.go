@@ -20,35 +20,28 @@ func OwnRegistry(k *kit) {
 	k.kubectl("delete", "configurations.pkg.crossplane.io", k.ConfigurationPackage().Name())
 	k.kubectl("delete", "functions.pkg.crossplane.io", k.FunctionPackage().Name())
 	// The MarkdownViews of test Load are deleted first.
-	k.within(5*time.Minute, "the CRD is deleted", func() error {
-		_, err := k.run("kubectl", "wait", "--for=delete", "crd/markdownviews."+kind.Group, "--timeout=5s")
-		return err
+	k.within(5*time.Minute, "the CRD is deleted", func(k *kit) {
+		k.kubectl("wait", "--for=delete", "crd/markdownviews."+kind.Group, "--timeout=5s")
 	})
 
 	registry := k.Registry + "/team"
 	_, err := controlplane.Command(k.Context(), k.kubeconfig, "make", "--directory=../..", "MAKEFLAGS=", "push",
 		"REGISTRY="+registry, "VERSION=v0.3.0", "DIST="+filepath.Join(k.Options.Dir, "own"))
 	k.must(err)
-	k.tag(registry+"/function-markdownview:v0.3.0", "v0.3.1")
+	pushed, err := name.ParseReference(registry + "/function-markdownview:v0.3.0")
+	k.must(err)
+	newest, err := remote.Get(pushed, remote.WithContext(k.Context()))
+	k.must(err)
+	k.must(remote.Tag(pushed.Context().Tag("v0.3.1"), newest, remote.WithContext(k.Context())))
 	_, err = k.run("crossplane", "xpkg", "install", "configuration", registry+"/configuration-markdownview:v0.3.0")
 	k.must(err)
 	k.must(k.WaitHealthy(k.Context(), "configuration", "team-configuration-markdownview"))
 	k.must(k.WaitHealthy(k.Context(), "function", controlplane.OwnFunctionName))
 	// Crossplane has installed the version of the configuration, not the newest.
 	installed := k.kubectl("get", "functions.pkg.crossplane.io", controlplane.OwnFunctionName, "--output=jsonpath={.spec.package}")
-	k.check(equal("function", registry+"/function-markdownview:v0.3.0", installed))
+	k.equal("function", registry+"/function-markdownview:v0.3.0", installed)
 
 	k.apply(book("own"))
 	k.settle("own")
-	k.must(k.Delete(k.Context(), inNamespace(book("own"), k.namespace), client.PropagationPolicy("Foreground")))
-}
-
-// tag gives a pushed package another tag.
-func (k *kit) tag(image, tag string) {
-	k.Helper()
-	ref, err := name.ParseReference(image)
-	k.must(err)
-	pushed, err := remote.Get(ref, remote.WithContext(k.Context()))
-	k.must(err)
-	k.must(remote.Tag(ref.Context().Tag(tag), pushed, remote.WithContext(k.Context())))
+	k.delete("own", client.PropagationPolicy("Foreground"))
 }

@@ -1,15 +1,12 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Scale checks that kubectl scale and a HorizontalPodAutoscaler can scale a
@@ -19,66 +16,33 @@ func Scale(k *kit) {
 		k.Skip("Crossplane v2.2 removes the subresource scale from XRDs")
 	}
 	const name, few, many = "scale", "few", "many"
-	k.apply(book(name))
-	k.apply(book(few))
-	k.apply(book(many, replicas(5)))
+	k.apply(book(name), book(few), book(many, replicas(5)))
 	k.settle(name, few, many)
 
 	k.kubectl("scale", "markdownview", name, "--replicas=3")
-	k.until(name, "three pods", func(v *markdownView) error {
-		return errors.Join(v.settled(), v.counts(healthy, 3, 3))
-	})
+	k.until(name, append(settled, "Healthy 3/3")...)
 
 	// An autoscaler needs no metrics to scale to its minimum or maximum.
-	k.apply(k.unstructured(autoscaler(few)))
-	k.apply(k.unstructured(autoscaler(many)))
-	k.until(few, "minReplicas of the autoscaler", func(v *markdownView) error {
-		return errors.Join(v.settled(), v.counts(healthy, 2, 2))
-	})
-	k.until(many, "maxReplicas of the autoscaler", func(v *markdownView) error {
-		return errors.Join(v.settled(), v.counts(healthy, 4, 4))
-	})
-	k.eventually("the autoscaler reports the pods", func() error {
-		got := &autoscalingv2.HorizontalPodAutoscaler{}
-		if err := k.get(got, few); err != nil {
-			return err
-		}
-		if got.Status.CurrentReplicas != 2 {
-			return fmt.Errorf("it reports %d pods", got.Status.CurrentReplicas)
-		}
-
-		return nil
-	})
-}
-
-// autoscaler returns an autoscaler of the MarkdownView of the same name, with two to
-// four pods.
-func autoscaler(name string) *autoscalingv2.HorizontalPodAutoscaler {
-	return &autoscalingv2.HorizontalPodAutoscaler{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscaler"},
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: name},
-			MinReplicas:    new(int32(2)),
-			MaxReplicas:    4,
-			Metrics: []autoscalingv2.MetricSpec{{
-				Type: autoscalingv2.ResourceMetricSourceType,
-				Resource: &autoscalingv2.ResourceMetricSource{
-					Name:   corev1.ResourceCPU,
-					Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(50))},
-				},
-			}},
-		},
+	for _, name := range []string{few, many} {
+		k.kubectl("autoscale", "markdownview", name, "--name="+name, "--min=2", "--max=4", "--cpu=50%")
 	}
+	k.until(few, append(settled, "Healthy 2/2")...)
+	k.until(many, append(settled, "Healthy 4/4")...)
+	k.eventually("the autoscaler reports the pods", func(k *kit) {
+		k.equal("pods", int32(2), get(k, &autoscalingv2.HorizontalPodAutoscaler{}, few).Status.CurrentReplicas)
+	})
 }
 
 // Tools checks that kubectl wait, rollout status, describe and crossplane resource
 // trace report the state of a MarkdownView.
 func Tools(k *kit) {
 	const name = "tools"
+	wait := func(until string) {
+		k.kubectl("wait", "markdownview", name, "--for="+until, fmt.Sprintf("--timeout=%s", k.patience))
+	}
 	k.apply(book(name))
 	for _, until := range []string{"condition=Ready", "jsonpath={.status.status}=Healthy", "condition=Available"} {
-		k.kubectl("wait", "markdownview", name, "--for="+until, fmt.Sprintf("--timeout=%s", k.patience))
+		wait(until)
 	}
 	k.kubectl("rollout", "status", "deployment", "viewer-"+name, "--timeout=10s")
 
@@ -93,44 +57,30 @@ func Tools(k *kit) {
 	// The order of the branches is random.
 	sameBranches := cmpopts.SortSlices(func(a, b string) bool { return strings.TrimLeft(a, branch) < strings.TrimLeft(b, branch) })
 	sameLines := cmp.Comparer(func(a, b string) bool { return strings.TrimLeft(a, branch) == strings.TrimLeft(b, branch) })
-	k.eventually("crossplane resource trace", func() error {
+	k.eventually("crossplane resource trace", func(k *kit) {
 		trace, err := k.run("crossplane", "resource", "trace", "--namespace="+k.namespace, "markdownview", name)
-		if err != nil {
-			return err
-		}
+		k.must(err)
 		var got []string
 		for line := range strings.Lines(trace) {
 			got = append(got, strings.Join(strings.Fields(strings.ReplaceAll(line, k.namespace, "NS")), " "))
 		}
 		if diff := cmp.Diff(want, got, sameBranches, sameLines); diff != "" {
-			return fmt.Errorf("-want +got:\n%s", diff)
+			k.Errorf("-want +got:\n%s", diff)
 		}
-
-		return nil
 	})
 
-	k.apply(book(name, image("docker.io/peaceiris/mdbook:broken")))
+	k.apply(book(name, brokenImage))
 	// Crossplane updates Ready later than the conditions of the function, and may
 	// update it twice.
-	k.kubectl("wait", "markdownview", name, "--for=condition=Ready=False", fmt.Sprintf("--timeout=%s", k.patience))
-	k.eventually("kubectl wait waits for a MarkdownView with a broken image", func() error {
+	wait("condition=Ready=False")
+	k.eventually("kubectl wait waits for a MarkdownView with a broken image", func(k *kit) {
 		if _, err := k.run("kubectl", "--namespace="+k.namespace, "wait", "markdownview", name, "--for=condition=Ready", "--timeout=2s"); err == nil {
-			return errors.New("it is reported as ready")
+			k.Error("it is reported as ready")
 		}
-
-		return nil
 	})
-
-	k.eventually("kubectl describe reports that the book is served and a change rolls out", func() error {
-		described := k.kubectl("describe", "markdownview", name)
-		status, events, _ := strings.Cut(described, "\nEvents:")
-		if !strings.Contains(events, "The book is served") {
-			return fmt.Errorf("no event reports that the book is served:%s", events)
-		}
-		if !strings.Contains(status, "The book is served while a change rolls out") {
-			return fmt.Errorf("no condition reports that a change rolls out: %s", status)
-		}
-
-		return nil
+	k.eventually("kubectl describe reports that the book is served and a change rolls out", func(k *kit) {
+		status, events, _ := strings.Cut(k.kubectl("describe", "markdownview", name), "\nEvents:")
+		k.contains(events, "The book is served")
+		k.contains(status, "The book is served while a change rolls out")
 	})
 }

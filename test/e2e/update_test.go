@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -16,7 +17,7 @@ import (
 
 // A change is a change of the spec of a MarkdownView, with its expected effects.
 type change struct {
-	spec func(map[string]any)
+	spec option
 
 	// changed are the kinds of the resources that it changes.
 	changed []string
@@ -24,57 +25,43 @@ type change struct {
 	// rolls is whether it starts a rollout.
 	rolls bool
 
-	// check returns an error unless the resources have the change.
-	check func(children) error
+	// want is what composed returns afterwards.
+	want string
 }
 
 func changes() map[string]change {
-	container := func(c children) *corev1.Container { return &c.deployment.Spec.Template.Spec.Containers[0] }
+	both, one := []string{"ConfigMap", "Deployment"}, []string{"Deployment"}
+	of := func(page, files string, replicas int, version, memory string) string {
+		return fmt.Sprintf("%s [SUMMARY.md %s], %d of docker.io/peaceiris/mdbook:%s with %s",
+			page, files, replicas, version, memory)
+	}
+	const same = "extra.md page.md"
+
 	return map[string]change{
-		"changed-text": {
-			spec:    file("page.md", "# Changed\n"),
-			changed: []string{"ConfigMap", "Deployment"},
-			rolls:   true,
-			check:   func(c children) error { return equal("page.md", "# Changed\n", c.configMap.Data["page.md"]) },
-		},
+		"changed-text": {file("page.md", "# Changed\n"), both, true, of("Changed", same, 2, "v0.5.0", "64Mi")},
 		"added-file": {
-			spec:    file("more.md", "# More\n"),
-			changed: []string{"ConfigMap", "Deployment"},
-			rolls:   true,
-			check:   func(c children) error { return equal("more.md", "# More\n", c.configMap.Data["more.md"]) },
+			file("more.md", "# More\n"), both, true, of("Page", "extra.md more.md page.md", 2, "v0.5.0", "64Mi"),
 		},
 		"removed-file": {
-			spec:    func(s map[string]any) { delete(s["markdowns"].(map[string]any), "extra.md") },
-			changed: []string{"ConfigMap", "Deployment"},
-			rolls:   true,
-			check: func(c children) error {
-				return equal("files", []string{"SUMMARY.md", "page.md"}, sorted(c.configMap.Data))
-			},
+			func(s map[string]any) { delete(s["markdowns"].(map[string]any), "extra.md") },
+			both, true, of("Page", "page.md", 2, "v0.5.0", "64Mi"),
 		},
-		"replicas": {
-			spec:    replicas(3),
-			changed: []string{"Deployment"},
-			check:   func(c children) error { return equal("replicas", int32(3), *c.deployment.Spec.Replicas) },
-		},
-		"image": {
-			spec:    image("docker.io/peaceiris/mdbook:v0.4.40"),
-			changed: []string{"Deployment"},
-			rolls:   true,
-			check: func(c children) error {
-				return equal("image", "docker.io/peaceiris/mdbook:v0.4.40", container(c).Image)
-			},
-		},
+		"replicas": {replicas(3), one, false, of("Page", same, 3, "v0.5.0", "64Mi")},
+		"image":    {image("docker.io/peaceiris/mdbook:v0.4.40"), one, true, of("Page", same, 2, "v0.4.40", "64Mi")},
 		"resources": {
-			spec: func(s map[string]any) {
-				s["resources"] = map[string]any{"requests": map[string]any{"memory": "96Mi"}}
-			},
-			changed: []string{"Deployment"},
-			rolls:   true,
-			check: func(c children) error {
-				return equal("memory", "96Mi", container(c).Resources.Requests.Memory().String())
-			},
+			with("resources: {requests: {memory: 96Mi}}"), one, true, of("Page", same, 2, "v0.5.0", "96Mi"),
 		},
 	}
+}
+
+// composed describes composed resources: the first page, the files, the replicas, the image and
+// its memory.
+func (c children) composed() string {
+	viewer := c.deployment.Spec.Template.Spec.Containers[0]
+	title := strings.TrimSpace(strings.TrimPrefix(c.configMap.Data["page.md"], "# "))
+
+	return fmt.Sprintf("%s %v, %d of %s with %s",
+		title, sorted(c.configMap.Data), *c.deployment.Spec.Replicas, viewer.Image, viewer.Resources.Requests.Memory())
 }
 
 // Update checks that each change of the spec changes only its resources, and that the
@@ -82,22 +69,21 @@ func changes() map[string]change {
 // out at the same time.
 func Update(k *kit) {
 	extra := file("extra.md", "# Extra\n")
+	all := changes()
 	before, states, waited := map[string]children{}, map[string]*states{}, false
-	for _, name := range sorted(changes()) {
+	for name := range all {
 		k.apply(book(name, replicas(2), extra))
 	}
-	k.settle(sorted(changes())...)
-	for _, name := range sorted(changes()) {
+	k.settle(sorted(all)...)
+	for name, change := range all {
 		before[name], states[name] = k.children(name), k.follow(name)
-		k.apply(book(name, replicas(2), extra, changes()[name].spec))
+		k.apply(book(name, replicas(2), extra, change.spec))
 	}
-	k.settle(sorted(changes())...)
+	k.settle(sorted(all)...)
 
-	for name, change := range changes() {
+	for name, change := range all {
 		after := k.children(name)
-		if err := change.check(after); err != nil {
-			k.Errorf("%s: %s", name, err)
-		}
+		k.equal(name, change.want, after.composed())
 		var changed []string
 		for what, version := range before[name].specs() {
 			if after.specs()[what] != version {
@@ -105,21 +91,15 @@ func Update(k *kit) {
 			}
 		}
 		slices.Sort(changed)
-		if diff := cmp.Diff(change.changed, changed); diff != "" {
-			k.Errorf("%s: changed resources: -want +got:\n%s", name, diff)
-		}
-		if rolls := !cmp.Equal(before[name].deployment.Spec.Template, after.deployment.Spec.Template); rolls != change.rolls {
-			k.Errorf("%s: the pods are replaced: %t, want %t", name, rolls, change.rolls)
-		}
+		k.equal(name+": changed resources", change.changed, changed)
+		was, is := before[name].deployment.Spec.Template, after.deployment.Spec.Template
+		k.equal(name+": the pods are replaced", change.rolls, !cmp.Equal(was, is))
 		if name == "changed-text" { // It changes only the revision.
-			was, is := before[name].deployment.Spec.Template, after.deployment.Spec.Template
 			delete(was.Annotations, annotationRevision)
 			delete(is.Annotations, annotationRevision)
-			k.check(equal("pod template", was, is))
+			k.equal("pod template", was, is)
 		}
-		v, err := k.view(name)
-		k.must(err)
-		waited = states[name].check(k, name, v.Generation) || waited
+		waited = states[name].check(k, name, k.view(name).Generation) || waited
 	}
 	if !waited {
 		k.Error("no MarkdownView was Available before it was Healthy")
@@ -147,17 +127,16 @@ func (k *kit) watch(gvk schema.GroupVersionKind, f func(watch.EventType, *unstru
 	w, err := k.Watch(k.Context(), listOf(gvk), append(options, client.InNamespace(k.namespace))...)
 	k.must(err)
 	context.AfterFunc(k.Context(), w.Stop)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var running sync.WaitGroup
+	running.Go(func() {
 		for e := range w.ResultChan() {
 			if u, ok := e.Object.(*unstructured.Unstructured); ok {
 				f(e.Type, u)
 			}
 		}
-	}()
+	})
 
-	return func() { w.Stop(); <-done }
+	return func() { w.Stop(); running.Wait() }
 }
 
 // follow records the states of a MarkdownView until the test ends.
@@ -169,8 +148,8 @@ func (k *kit) follow(name string) *states {
 		if err != nil {
 			return
 		}
-		d, err := k.deployment(name)
-		if err == nil {
+		d := &appsv1.Deployment{}
+		if err = k.tryGet(d, "viewer-"+name); err == nil {
 			err = rolledOut(d)
 		}
 		s.mu.Lock()
@@ -188,36 +167,27 @@ func (k *kit) follow(name string) *states {
 func (s *states) check(k *kit, what string, generation int64) (waited bool) {
 	k.Helper()
 	// The watch may return the last state later than a read.
-	k.eventually(what+": last state in the watch", func() error {
+	k.eventually(what+": last state in the watch", func(k *kit) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if n := len(s.observed); n == 0 || s.observed[n-1].generation != generation || s.observed[n-1].status != healthy {
-			return fmt.Errorf("the watch has returned %v", s.observed)
+		n := len(s.observed)
+		if n == 0 || s.observed[n-1].generation != generation || s.observed[n-1].status != "Healthy" {
+			k.Errorf("the watch has returned %v", s.observed)
 		}
-
-		return nil
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	last := available
+	last := "Available"
 	for _, st := range s.observed {
 		if st.generation != generation {
 			continue
 		}
-		if st.status != last && st.status != healthy || st.status == healthy && st.rollout != nil {
+		if st.status != last && st.status != "Healthy" || st.status == "Healthy" && st.rollout != nil {
 			k.Errorf("%s: generation %d is %s after %s: %v", what, generation, st.status, last, st.rollout)
 		}
 		last = st.status
-		waited = waited || last == available
+		waited = waited || last == "Available"
 	}
 
 	return waited
-}
-
-func equal[T any](what string, want, got T) error {
-	if diff := cmp.Diff(want, got); diff != "" {
-		return fmt.Errorf("%s: -want +got:\n%s", what, diff)
-	}
-
-	return nil
 }

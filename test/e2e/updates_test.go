@@ -23,7 +23,7 @@ import (
 // updates that the function cannot avoid. Ready is then the old one for some milliseconds.
 func Updates(k *kit) {
 	most := map[string]int{"one": 14, "two": 16, "five": 24}
-	spec := map[string]func(map[string]any){"one": replicas(1), "two": replicas(2), "five": replicas(5)}
+	spec := map[string]option{"one": replicas(1), "two": replicas(2), "five": replicas(5)}
 	names := sorted(most)
 	for _, name := range names {
 		k.apply(book(name, spec[name]))
@@ -74,7 +74,6 @@ func (u *updates) of(name string) []string {
 // recordUpdates records the updates of MarkdownViews and composed resources in the
 // namespace until the test ends.
 func (k *kit) recordUpdates() *updates {
-	k.Helper()
 	u := &updates{all: map[string][]string{}, last: map[string]map[string]any{}}
 	for _, gvk := range []schema.GroupVersionKind{
 		kind,

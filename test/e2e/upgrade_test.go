@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -40,14 +40,14 @@ func Upgrade(k *kit) {
 		return words[number%len(words)]
 	}
 	names := k.applyMany(n, func(name string) *unstructured.Unstructured {
-		return book(name, append([]func(map[string]any){withRevision("revision-1")}, kinds[kindOf(name)]...)...)
+		return book(name, append([]option{withRevision("revision-1")}, kinds[kindOf(name)]...)...)
 	})
 	k.settleAll(5*time.Minute, n)
 	k.calm()
 	pods := k.podUIDs()
-	k.check(equal("pods", n, len(pods)))
+	k.equal("pods", n, len(pods))
 	readers := map[string]*reader{}
-	if k.loopback != nil && k.RealNode() {
+	if k.onNode() {
 		for _, of := range []string{"defaults", "server"} {
 			readers[of] = k.readBook(names[slices.Index(words, of)])
 		}
@@ -64,7 +64,7 @@ func Upgrade(k *kit) {
 		after := k.podUIDs()
 		for _, name := range names {
 			if of := kindOf(name); !k.mayRestart(of) {
-				k.check(equal("pods of "+name+" ("+of+") with "+to.version, pods[name], after[name]))
+				k.equal("pods of "+name+" ("+of+") with "+to.version, pods[name], after[name])
 			}
 		}
 		pods = after
@@ -72,43 +72,35 @@ func Upgrade(k *kit) {
 	for of, r := range readers {
 		got := r.stop()
 		k.Logf("%s: %s", of, got)
-		k.check(equal("failed requests", 0, got.failed()))
+		k.equal("failed requests", 0, got.failed())
 	}
 }
 
 // kinds returns the specs of MarkdownViews that are composed in different ways, by the
 // words with which CHANGELOG.md names them.
-func (k *kit) kinds() map[string][]func(map[string]any) {
-	k.Helper()
-	of := func(name string, input map[string]any) func(map[string]any) {
-		return composedBy(k.composition(name, kind, ours(input)))
-	}
+func (k *kit) kinds() map[string][]option {
 	k.write("guide", map[string]string{"a.md": "# Guide\n"})
-	production := composedBy(k.production(nil))
-	all := map[string][]func(map[string]any){
+	production := k.production()
+	all := map[string][]option{
 		"defaults":      nil,
 		"markdownsFrom": {from(fromConfigMap("guide"))},
-		"summary binaries book": {func(s map[string]any) {
-			delete(s["markdowns"].(map[string]any), "SUMMARY.md")
-			s["summary"] = "Auto"
-			s["binaries"] = map[string]any{"img/dot.gif": dot}
-			s["book"] = map[string]any{"title": "Guide", "language": "ja"}
-		}},
-		"immutableConfigMaps":  {of("immutable", map[string]any{"immutableConfigMaps": true})},
+		"summary binaries book": {
+			func(s map[string]any) { delete(s["markdowns"].(map[string]any), "SUMMARY.md") },
+			with("{summary: Auto, binaries: {img/dot.gif: " + dot + "}, book: {title: Guide, language: ja}}"),
+		},
+		"immutableConfigMaps":  {k.given("immutable", "immutableConfigMaps: true")},
 		"server":               {production},
 		"server markdownsFrom": {production, from(fromConfigMap("guide"))},
-		"templates": {of("templates", map[string]any{
-			"labels":    map[string]any{"team": "docs"},
-			"resources": map[string]any{"requests": map[string]any{"cpu": "5m"}},
-			"templates": map[string]any{"deployment": map[string]any{"spec": map[string]any{"template": map[string]any{
-				"metadata": map[string]any{"annotations": map[string]any{"example.org/owner": "docs"}},
-			}}}},
-		})},
+		"templates": {k.given("templates", `
+labels: {team: docs}
+resources: {requests: {cpu: 5m}}
+templates: {deployment: {spec: {template: {metadata: {annotations: {example.org/owner: docs}}}}}}`)},
 	}
 	if k.loopback != nil {
 		const repository = "registry.example.com/upgrade/book"
-		k.must(k.PushImage(k.Context(), repository+":v1", k.bookImage(map[string]string{"SUMMARY.md": "- [Page](page.md)\n", "page.md": "# Page\n"})))
-		all["allowedBookImages"] = []func(map[string]any){of("image", map[string]any{"allowedBookImages": []any{repository}}), fromImage(repository + ":v1")}
+		k.pushPage(repository+":v1", "Page")
+		allowed := k.given("image", "allowedBookImages: ["+repository+"]")
+		all["allowedBookImages"] = []option{allowed, fromImage(repository + ":v1")}
 	}
 
 	return all
@@ -117,7 +109,6 @@ func (k *kit) kinds() map[string][]func(map[string]any) {
 // mayRestart returns whether an entry of CHANGELOG.md that the earlier commit does not
 // have says that the pods of a kind of MarkdownView restart.
 func (k *kit) mayRestart(words string) bool {
-	k.Helper()
 	before := k.read(filepath.Join(k.Packages, "previous", "CHANGELOG.md"))
 	for entry := range strings.SplitSeq(k.read("../../CHANGELOG.md"), "\n- ") {
 		if !restarts.MatchString(entry) || strings.Contains(before, strings.TrimSpace(entry)) {
@@ -139,26 +130,21 @@ var restarts = regexp.MustCompile(`restart|roll out once`)
 // composeAll changes an annotation of each MarkdownView, and waits until the function was
 // called for all: Crossplane calls a new revision of a function only when it reconciles.
 func (k *kit) composeAll(names []string) {
-	k.Helper()
 	calls := k.calls()
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.org/upgrade":"%d"}}}`, time.Now().Unix())
 	for _, name := range names {
 		k.must(k.Patch(k.Context(), inNamespace(book(name), k.namespace), client.RawPatch(types.MergePatchType, patch)))
 	}
-	k.eventually("the new version composes every MarkdownView", func() error {
+	k.eventually("the new version composes every MarkdownView", func(k *kit) {
 		if c := k.calls(); c < calls+len(names) {
-			return fmt.Errorf("the function was called %d times", c-calls)
+			k.Errorf("the function was called %d times", c-calls)
 		}
-
-		return nil
 	})
 }
 
 // upgrade changes the version of the function. With real pods, MarkdownViews change at the
 // same time.
 func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
-	k.Helper()
-
 	begin := time.Now()
 	known, earlier := k.failedReconciles() // Such as one before Crossplane's cache had a new Composition.
 	stop := func() {}
@@ -167,16 +153,10 @@ func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
 	}
 	unsynced := k.unsynced()
 	k.must(k.Upgrade(k.Context(), to, version))
-	k.within(3*time.Minute, "all processes of the function are new", func() error {
-		started, err := k.tryMetric("process_start_time_seconds")
-		if err != nil {
-			return err
+	k.within(3*time.Minute, "all processes of the function are new", func(k *kit) {
+		if all := k.metric(started); len(all) == 0 || slices.Min(all) < float64(begin.Unix()) {
+			k.Errorf("processes were started at %.0f, the upgrade at %d", all, begin.Unix())
 		}
-		if oldest := slices.Min(started); oldest < float64(begin.Unix()) {
-			return fmt.Errorf("a process was started at %.0f, before the upgrade at %d", oldest, begin.Unix())
-		}
-
-		return nil
 	})
 
 	_, before := k.failedReconciles()
@@ -187,8 +167,8 @@ func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
 
 	failed, after := k.failedReconciles()
 	failed = slices.DeleteFunc(failed, func(f string) bool { return slices.Contains(known, f) })
-	k.check(equal("failed reconciles", "", strings.Join(failed, "\n")))
-	k.check(equal("reconciles without an endpoint after the upgrade", 0, after-before))
+	k.equal("failed reconciles", "", strings.Join(failed, "\n"))
+	k.equal("reconciles without an endpoint after the upgrade", before, after)
 	k.Logf("%s: %d reconciles without an endpoint; %s", version, before-earlier, unsynced())
 }
 
@@ -196,7 +176,6 @@ func (k *kit) upgrade(to controlplane.Package, version string, names []string) {
 // result is called, which says how long MarkdownViews were not synced. docs/upgrade.md
 // has the numbers.
 func (k *kit) unsynced() func() string {
-	k.Helper()
 	since, longest := map[string]time.Time{}, map[string]time.Duration{}
 	stop := k.watch(kind, func(_ watch.EventType, u *unstructured.Unstructured) {
 		v, err := decode(u)
@@ -204,7 +183,7 @@ func (k *kit) unsynced() func() string {
 			return
 		}
 		begin, failing := since[v.Name]
-		switch synced := v.is("Synced", metav1.ConditionTrue, "") == nil; {
+		switch synced := v.shows("Synced=True") == nil; {
 		case synced && failing:
 			longest[v.Name] = max(longest[v.Name], time.Since(begin))
 			delete(since, v.Name)
@@ -231,9 +210,8 @@ func (k *kit) unsynced() func() string {
 // of Crossplane does not open.
 func (k *kit) load(names []string) (stop func()) {
 	ctx, cancel := context.WithCancel(k.Context())
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
+	var running sync.WaitGroup
+	running.Go(func() {
 		for i := 0; ; i++ {
 			select {
 			case <-ctx.Done():
@@ -247,42 +225,17 @@ func (k *kit) load(names []string) (stop func()) {
 				k.check(err)
 			}
 		}
-	}()
+	})
 
-	return func() { cancel(); <-stopped }
+	return func() { cancel(); running.Wait() }
 }
 
 // podUIDs returns the UIDs of the pods of each MarkdownView in the namespace.
 func (k *kit) podUIDs() map[string]string {
-	k.Helper()
-	l := &corev1.PodList{}
-	k.must(k.List(k.Context(), l, client.InNamespace(k.namespace)))
 	uids := map[string]string{}
-	for _, p := range l.Items {
+	for _, p := range list(k, &corev1.PodList{}).Items {
 		uids[p.Labels["app.kubernetes.io/instance"]] += p.Name + " " + string(p.UID) + "\n"
 	}
 
 	return uids
-}
-
-// tryMetric returns the values of a metric of the function, one for each process.
-func (k *kit) tryMetric(name string) ([]float64, error) {
-	all, err := k.FunctionMetrics(k.Context())
-	if err != nil {
-		return nil, err
-	}
-	line := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`)
-	values := []float64{}
-	for _, m := range line.FindAllStringSubmatch(strings.Join(all, "\n"), -1) {
-		n, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, n)
-	}
-	if len(values) == 0 {
-		return nil, fmt.Errorf("the function has no metric %s", name)
-	}
-
-	return values, nil
 }

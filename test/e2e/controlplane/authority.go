@@ -16,8 +16,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -30,9 +28,9 @@ type authority struct {
 
 // loadAuthority reads the CA that `crossplane core init` has created.
 func (cp *ControlPlane) loadAuthority(ctx context.Context) (*authority, error) {
-	s := &corev1.Secret{}
-	if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: crossplaneNamespace, Name: rootCASecret}, s); err != nil {
-		return nil, fmt.Errorf("cannot get secret %q: %w", rootCASecret, err)
+	s, err := cp.secret(ctx, rootCASecret)
+	if err != nil {
+		return nil, err
 	}
 	pair, err := tls.X509KeyPair(s.Data[corev1.TLSCertKey], s.Data[corev1.TLSPrivateKeyKey])
 	if err != nil {
@@ -73,12 +71,12 @@ func (a *authority) issue(ip string) (map[string][]byte, error) {
 	}, nil
 }
 
-// createSecret creates a Secret in Crossplane's namespace, unless it exists.
-func (cp *ControlPlane) createSecret(ctx context.Context, name string, data map[string][]byte) error {
-	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: crossplaneNamespace, Name: name}, Data: data}
-	if err := cp.Client.Create(ctx, s); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("cannot create secret %q: %w", name, err)
+// secret reads a Secret in Crossplane's namespace.
+func (cp *ControlPlane) secret(ctx context.Context, name string) (*corev1.Secret, error) {
+	s := &corev1.Secret{}
+	if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: crossplaneNamespace, Name: name}, s); err != nil {
+		return nil, fmt.Errorf("cannot get secret %q: %w", name, err)
 	}
 
-	return nil
+	return s, nil
 }

@@ -74,13 +74,11 @@ type ControlPlane struct {
 	launcher *launcher
 	started  []*process
 
-	kube       kube
-	crossplane *process
-	rbac       *process
-	runtime    *runtimes
+	kube             kube
+	crossplane, rbac *process
+	runtime          *runtimes
 
-	crossplaneMetrics int
-	crossplaneHealth  int
+	crossplaneMetrics, crossplaneHealth int
 
 	cancel context.CancelFunc
 	stop   sync.Once

@@ -3,16 +3,13 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
@@ -27,11 +24,13 @@ const (
 // startCrossplane starts Crossplane and its RBAC manager, each with its service account
 // and RBAC from the chart.
 func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
-	source, err := crossplaneSource(ctx, cp.options.CrossplaneModule)
+	source, err := cp.crossplaneSource(ctx)
 	if err != nil {
 		return err
 	}
-	if err := cp.applyChart(ctx, filepath.Join(source, "cluster", "charts", "crossplane")); err != nil {
+	// These objects of the chart do not run Crossplane.
+	kinds := []string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Secret"}
+	if err := cp.applyChart(ctx, source, nil, kinds...); err != nil {
 		return err
 	}
 	core, err := cp.serviceAccountKubeconfig(ctx, "crossplane")
@@ -45,7 +44,7 @@ func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 
 	cp.rbac = cp.process("crossplane-rbac-manager", cp.options.Crossplane, "rbac", "start")
 	cp.rbac.env = []string{"KUBECONFIG=" + rbac}
-	if err := cp.initCrossplane(ctx, core, filepath.Join(source, "cluster", "crds")); err != nil {
+	if err := cp.initCrossplane(ctx, core, filepath.Join(source, "crds")); err != nil {
 		return err
 	}
 	if err := cp.rbac.start(); err != nil {
@@ -53,7 +52,11 @@ func (cp *ControlPlane) startCrossplane(ctx context.Context) error {
 	}
 
 	tls := cp.path("crossplane-tls-client")
-	if err := cp.writeSecret(ctx, tlsClientSecret, tls); err != nil {
+	secret, err := cp.secret(ctx, tlsClientSecret)
+	if err != nil {
+		return err
+	}
+	if err := writeFiles(tls, secret.Data); err != nil {
 		return err
 	}
 	cache := cp.path("crossplane-cache")
@@ -92,26 +95,10 @@ func (cp *ControlPlane) runCrossplane(ctx context.Context) error {
 		return err
 	}
 
-	return cp.crossplane.ready(ctx, time.Minute, probe("http://"+address(cp.crossplaneHealth)+"/readyz"))
-}
-
-// applyChart applies the objects of the chart that do not run Crossplane.
-func (cp *ControlPlane) applyChart(ctx context.Context, dir string) error {
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crossplaneNamespace}}
-	if err := cp.Client.Create(ctx, ns); err != nil {
-		return fmt.Errorf("cannot create namespace %q: %w", crossplaneNamespace, err)
-	}
-	objs, err := chartObjects(dir, nil, "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Secret")
-	if err != nil {
+	return cp.crossplane.ready(ctx, time.Minute, func(ctx context.Context) error {
+		_, err := Get(ctx, "http://"+address(cp.crossplaneHealth)+"/readyz")
 		return err
-	}
-	for _, o := range objs {
-		if err := apply(ctx, cp.Client, o); err != nil {
-			return err
-		}
-	}
-
-	return nil
+	})
 }
 
 // initCrossplane does what the init container of the chart does. It is repeated on
@@ -146,22 +133,14 @@ func (cp *ControlPlane) serviceAccountKubeconfig(ctx context.Context, name strin
 	return path, writeKubeconfig(path, restConfig(cp.kube.admin.Host, cp.kube.admin.CAFile, tr.Status.Token))
 }
 
-// writeSecret writes each key of a secret in Crossplane's namespace to a file.
-func (cp *ControlPlane) writeSecret(ctx context.Context, name, dir string) error {
-	s := &corev1.Secret{}
-	if err := cp.Client.Get(ctx, client.ObjectKey{Namespace: crossplaneNamespace, Name: name}, s); err != nil {
-		return fmt.Errorf("cannot get secret %q: %w", name, err)
-	}
-
-	return writeFiles(dir, s.Data)
-}
-
+// writeFiles writes files into a folder.
 func writeFiles(dir string, files map[string][]byte) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("cannot create folder %q: %w", dir, err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o600); err != nil {
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return fmt.Errorf("cannot create folder: %w", err)
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
 			return fmt.Errorf("cannot write file %q: %w", name, err)
 		}
 	}

@@ -21,8 +21,6 @@ const (
 	// cgroup is the cgroup of all pods. Each run uses the same name, so it removes the
 	// cgroups that a killed run has left.
 	cgroup = "function-markdownview-e2e"
-
-	lockName = "function-markdownview-e2e.lock"
 )
 
 // Isolate runs this program again in new network, mount and PID namespaces. In the program
@@ -129,7 +127,7 @@ func isolate(ports int) (int, error) {
 // lockMachine waits until no other real node runs on this machine: one machine is too
 // slow for two.
 func lockMachine() (*os.File, error) {
-	lockFile := filepath.Join(os.TempDir(), lockName)
+	lockFile := filepath.Join(os.TempDir(), cgroup+".lock")
 	f, err := os.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err

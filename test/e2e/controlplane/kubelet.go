@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,15 +10,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
-	listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 const (
@@ -35,10 +37,8 @@ const (
 // removes them when they are deleted, but runs nothing. A pod becomes ready a moment
 // after it was bound unless the name of its image contains BrokenImage.
 type kubelet struct {
-	client kubernetes.Interface
-	pods   listers.PodLister
-	queue  workqueue.TypedRateLimitingInterface[cache.ObjectName]
-	ips    atomic.Uint32
+	client.Client
+	ips atomic.Uint32
 
 	// bound is the time when each pod was bound, by UID: the times in a status have a
 	// resolution of a second.
@@ -47,143 +47,88 @@ type kubelet struct {
 
 // startKubelet runs a simulated kubelet until background is done.
 func (cp *ControlPlane) startKubelet(ctx, background context.Context) error {
-	c, err := kubernetes.NewForConfig(cp.Config)
+	if err := cp.registerNode(ctx); err != nil {
+		return fmt.Errorf("cannot register node: %w", err)
+	}
+	m, err := manager.New(cp.Config, manager.Options{Logger: logr.Discard(), Metrics: server.Options{BindAddress: "0"}})
 	if err != nil {
 		return fmt.Errorf("cannot start kubelet: %w", err)
 	}
-	factory := informers.NewSharedInformerFactory(c, 0)
-	k := &kubelet{
-		client: c,
-		pods:   factory.Core().V1().Pods().Lister(),
-		queue:  workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName]()),
-	}
-	enqueue := func(obj any) {
-		if p, ok := obj.(*corev1.Pod); ok {
-			k.queue.Add(cache.MetaObjectToName(p))
-		}
-	}
-	if _, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    enqueue,
-		UpdateFunc: func(_, obj any) { enqueue(obj) },
-	}); err != nil {
+	if err := builder.ControllerManagedBy(m).For(&corev1.Pod{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 8}).
+		Complete(&kubelet{Client: m.GetClient()}); err != nil {
 		return fmt.Errorf("cannot start kubelet: %w", err)
 	}
-	if err := k.register(ctx); err != nil {
-		return err
-	}
-
-	factory.Start(background.Done())
-	factory.WaitForCacheSync(ctx.Done())
-	context.AfterFunc(background, k.queue.ShutDown)
-	for range 8 {
-		go k.work(background)
-	}
+	go m.Start(background) //nolint:errcheck // It returns when background is done.
 
 	return nil
 }
 
-// register creates a node that is ready and has enough resources for all pods.
-func (k *kubelet) register(ctx context.Context) error {
-	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelHostname: nodeName}}}
-	n, err := k.client.CoreV1().Nodes().Create(ctx, n, metav1.CreateOptions{})
-	if err != nil {
-		return fmt.Errorf("cannot register node: %w", err)
-	}
-	n.Spec.Taints = nil
-	if n, err = k.client.CoreV1().Nodes().Update(ctx, n, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("cannot register node: %w", err)
-	}
-	room := corev1.ResourceList{
+// registerNode creates a node that is ready and has enough resources for all pods.
+func (cp *ControlPlane) registerNode(ctx context.Context) error {
+	room, now := corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("1k"),
 		corev1.ResourceMemory: resource.MustParse("1Ti"),
 		corev1.ResourcePods:   resource.MustParse("10k"),
+	}, metav1.Now()
+	n := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelHostname: nodeName}},
+		Status: corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: []corev1.NodeCondition{{
+			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+			LastHeartbeatTime: now, LastTransitionTime: now,
+		}}},
 	}
-	n.Status.Capacity, n.Status.Allocatable = room, room
-	n.Status.Conditions = []corev1.NodeCondition{{
-		Type:               corev1.NodeReady,
-		Status:             corev1.ConditionTrue,
-		Reason:             "KubeletReady",
-		LastHeartbeatTime:  metav1.Now(),
-		LastTransitionTime: metav1.Now(),
-	}}
-	if _, err := k.client.CoreV1().Nodes().UpdateStatus(ctx, n, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("cannot register node: %w", err)
+	if err := cp.Client.Create(ctx, n); err != nil {
+		return err
 	}
+	n.Spec.Taints = nil // The API server has added one.
 
-	return nil
+	return cp.Client.Update(ctx, n)
 }
 
-func (k *kubelet) work(ctx context.Context) {
-	for {
-		name, done := k.queue.Get()
-		if done {
-			return
-		}
-		again, err := k.sync(ctx, name)
-		switch {
-		case err != nil && !apierrors.IsNotFound(err):
-			k.queue.AddRateLimited(name)
-		case again > 0:
-			k.queue.Forget(name)
-			k.queue.AddAfter(name, again)
-		default:
-			k.queue.Forget(name)
-		}
-		k.queue.Done(name)
+// Reconcile does the next step for a pod.
+func (k *kubelet) Reconcile(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
+	p := &corev1.Pod{}
+	if err := k.Get(ctx, r.NamespacedName, p); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
+	again, err := k.sync(ctx, p)
+
+	return reconcile.Result{RequeueAfter: again}, client.IgnoreNotFound(err)
 }
 
 // sync does the next step for a pod, and returns how long to wait before the one after it,
 // or 0 to wait for an event.
-func (k *kubelet) sync(ctx context.Context, name cache.ObjectName) (time.Duration, error) {
-	p, err := k.pods.Pods(name.Namespace).Get(name.Name)
-	if err != nil {
-		return 0, err
-	}
-	pods := k.client.CoreV1().Pods(p.Namespace)
-
+func (k *kubelet) sync(ctx context.Context, p *corev1.Pod) (time.Duration, error) {
 	switch {
 	case p.DeletionTimestamp != nil:
 		k.bound.Delete(p.UID)
-		now := int64(0)
-
-		return 0, pods.Delete(ctx, p.Name, metav1.DeleteOptions{
-			GracePeriodSeconds: &now,
-			Preconditions:      &metav1.Preconditions{UID: &p.UID},
-		})
+		return 0, k.Delete(ctx, p, client.GracePeriodSeconds(0), client.Preconditions{UID: &p.UID})
 	case p.Spec.NodeName == "":
-		return 0, pods.Bind(ctx, &corev1.Binding{
+		return 0, k.SubResource("binding").Create(ctx, p, &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Name: p.Name, UID: p.UID},
 			Target:     corev1.ObjectReference{Kind: "Node", Name: nodeName},
-		}, metav1.CreateOptions{})
+		})
 	case p.Status.Phase == corev1.PodRunning:
 		return 0, nil
 	case p.Status.StartTime == nil:
 		k.bound.Store(p.UID, time.Now())
-		return 0, k.setStatus(ctx, p, waiting(p, "ContainerCreating", ""))
+		return 0, k.setStatus(ctx, p, corev1.PodPending, waiting("ContainerCreating"))
 	case broken(p):
 		if p.Status.ContainerStatuses[0].State.Waiting.Reason == "ImagePullBackOff" {
 			return 0, nil
 		}
 
-		return 0, k.setStatus(ctx, p, waiting(p, "ImagePullBackOff", "Back-off pulling image"))
+		return 0, k.setStatus(ctx, p, corev1.PodPending, waiting("ImagePullBackOff"))
 	}
 	if since, ok := k.bound.Load(p.UID); ok {
 		if wait := startup - time.Since(since.(time.Time)); wait > 0 {
 			return wait, nil
 		}
 	}
-	ip := k.ips.Add(1)
+	now := corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
 
-	return 0, k.setStatus(ctx, p, running(p, fmt.Sprintf("10.244.%d.%d", ip>>8&0xff, ip&0xff)))
-}
-
-func (k *kubelet) setStatus(ctx context.Context, p *corev1.Pod, s corev1.PodStatus) error {
-	p = p.DeepCopy()
-	p.Status = s
-	_, err := k.client.CoreV1().Pods(p.Namespace).UpdateStatus(ctx, p, metav1.UpdateOptions{})
-
-	return err
+	return 0, k.setStatus(ctx, p, corev1.PodRunning, now)
 }
 
 // broken returns whether a pod has an image that cannot be pulled.
@@ -193,45 +138,25 @@ func broken(p *corev1.Pod) bool {
 	})
 }
 
-// waiting returns the status of a pod whose containers are waiting.
-func waiting(p *corev1.Pod, reason, message string) corev1.PodStatus {
-	s := status(p, corev1.PodPending, corev1.ConditionFalse)
-	for _, c := range p.Spec.Containers {
-		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
-			Name:    c.Name,
-			Image:   c.Image,
-			Started: new(bool),
-			State:   corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
-		})
-	}
-
-	return s
+func waiting(reason string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
 }
 
-// running returns the status of a pod whose containers are running and ready.
-func running(p *corev1.Pod, ip string) corev1.PodStatus {
-	s := status(p, corev1.PodRunning, corev1.ConditionTrue)
-	s.PodIP, s.PodIPs = ip, []corev1.PodIP{{IP: ip}}
-	started := true
+// setStatus writes the status of a pod whose containers all have a state.
+func (k *kubelet) setStatus(
+	ctx context.Context, p *corev1.Pod, phase corev1.PodPhase, state corev1.ContainerState,
+) error {
+	now, runs, ready := metav1.Now(), phase == corev1.PodRunning, corev1.ConditionFalse
+	s := corev1.PodStatus{Phase: phase, StartTime: cmp.Or(p.Status.StartTime, &now), HostIP: "10.0.0.1"}
+	if runs {
+		ip := k.ips.Add(1)
+		ready, s.PodIP = corev1.ConditionTrue, fmt.Sprintf("10.244.%d.%d", ip>>8&0xff, ip&0xff)
+		s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
+	}
 	for _, c := range p.Spec.Containers {
 		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
-			Name:    c.Name,
-			Image:   c.Image,
-			ImageID: c.Image,
-			Ready:   true,
-			Started: &started,
-			State:   corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
+			Name: c.Name, Image: c.Image, ImageID: c.Image, Ready: runs, Started: &runs, State: state,
 		})
-	}
-
-	return s
-}
-
-func status(p *corev1.Pod, phase corev1.PodPhase, ready corev1.ConditionStatus) corev1.PodStatus {
-	now := metav1.Now()
-	s := corev1.PodStatus{Phase: phase, StartTime: p.Status.StartTime, HostIP: "10.0.0.1"}
-	if s.StartTime == nil {
-		s.StartTime = &now
 	}
 	for _, c := range []corev1.PodCondition{
 		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue},
@@ -242,6 +167,8 @@ func status(p *corev1.Pod, phase corev1.PodPhase, ready corev1.ConditionStatus) 
 		c.LastTransitionTime = now
 		s.Conditions = append(s.Conditions, c)
 	}
+	p = p.DeepCopy()
+	p.Status = s
 
-	return s
+	return k.Status().Update(ctx, p)
 }

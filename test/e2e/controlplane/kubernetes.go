@@ -2,15 +2,9 @@ package controlplane
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
+	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,15 +12,13 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/keyutil"
 )
 
 // kube has the processes etcd, kube-apiserver and kube-controller-manager.
 type kube struct {
-	etcd       *process
-	apiserver  *process
-	controller *process
+	etcd, apiserver, controller *process
 
-	// etcdURL is the URL of etcd.
 	etcdURL string
 
 	admin *rest.Config
@@ -83,8 +75,9 @@ func (cp *ControlPlane) startKube(ctx context.Context) error { //nolint:funlen /
 	if err := writeTokens(tokens, append(slices.Collect(maps.Values(cp.kube.node)), admin, controller)...); err != nil {
 		return err
 	}
-	if err := writeServiceAccountKey(keys); err != nil {
-		return err
+	key, err := keyutil.MakeEllipticPrivateKeyPEM()
+	if err := errors.Join(err, keyutil.WriteKey(keys, key)); err != nil {
+		return fmt.Errorf("cannot write service account key: %w", err)
 	}
 
 	cp.kube.etcdURL = "http://" + address(etcdPort)
@@ -168,42 +161,4 @@ func (cp *ControlPlane) waitForAPIServer(ctx context.Context) error {
 
 		return c.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 	})
-}
-
-// writeServiceAccountKey writes the key that signs service account tokens.
-func writeServiceAccountKey(path string) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return fmt.Errorf("cannot create service account key: %w", err)
-	}
-	der, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		return fmt.Errorf("cannot create service account key: %w", err)
-	}
-	b := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		return fmt.Errorf("cannot write service account key: %w", err)
-	}
-
-	return nil
-}
-
-// probe returns a probe of a URL, which succeeds with status 200.
-func probe(url string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return err
-		}
-		rsp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return err
-		}
-		defer rsp.Body.Close() //nolint:errcheck // Only the status code is of interest.
-		if rsp.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s returned %s", url, rsp.Status)
-		}
-
-		return nil
-	}
 }

@@ -5,27 +5,41 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
+
+// Get returns the page at a URL, or an error unless the status is 200.
+func Get(ctx context.Context, url string) (string, error) {
+	return call(ctx, http.MethodGet, url, "")
+}
+
+func call(ctx context.Context, method, url, body string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	rsp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer rsp.Body.Close() //nolint:errcheck // Only read.
+	b, err := io.ReadAll(rsp.Body)
+	if err == nil && rsp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s returned %s", url, rsp.Status)
+	}
+
+	return string(b), err
+}
 
 // FunctionMetrics returns the metrics of each process of the function.
 func (cp *ControlPlane) FunctionMetrics(ctx context.Context) ([]string, error) {
 	var all []string
 	for _, f := range cp.runtime.processes(FunctionName) {
-		url := "http://" + address(f.metrics) + "/metrics"
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return nil, err
-		}
-		rsp, err := http.DefaultClient.Do(req)
+		text, err := Get(ctx, "http://"+address(f.metrics)+"/metrics")
 		if err != nil {
 			return nil, fmt.Errorf("cannot read metrics of the function: %w", err)
 		}
-		b, err := io.ReadAll(rsp.Body)
-		_ = rsp.Body.Close() // Only read.
-		if err != nil {
-			return nil, fmt.Errorf("cannot read metrics of the function: %w", err)
-		}
-		all = append(all, string(b))
+		all = append(all, text)
 	}
 
 	return all, nil

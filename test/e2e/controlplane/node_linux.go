@@ -34,7 +34,7 @@ func prepareMachine(o Options) error {
 	defer dir.Close() //nolint:errcheck // Only a handle.
 
 	upper, lower := filepath.Join(work, "var"), filepath.Join(work, "var.work")
-	for _, step := range []func() error{
+	if err := all(
 		func() error { return syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "") },
 		func() error { return syscall.Mount("proc", "/proc", "proc", 0, "") },
 		func() error {
@@ -56,10 +56,8 @@ func prepareMachine(o Options) error {
 			return syscall.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), o.Dir, "", syscall.MS_BIND, "")
 		},
 		network,
-	} {
-		if err := step(); err != nil {
-			return fmt.Errorf("cannot prepare machine for a node: %w", err)
-		}
+	); err != nil {
+		return fmt.Errorf("cannot prepare machine for a node: %w", err)
 	}
 	for _, dir := range cgroups() {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -77,34 +75,37 @@ func network() error {
 	if err != nil {
 		return err
 	}
-	if err := netlink.LinkSetUp(lo); err != nil {
-		return err
-	}
-	bridge := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: bridgeName}}
-	if err := netlink.LinkAdd(bridge); err != nil {
-		return err
-	}
 	addr, err := netlink.ParseAddr(nodeIP + "/16")
 	if err != nil {
-		return err
-	}
-	if err := netlink.AddrAdd(bridge, addr); err != nil {
-		return err
-	}
-	if err := netlink.LinkSetUp(bridge); err != nil {
 		return err
 	}
 	_, services, err := net.ParseCIDR(serviceCIDR)
 	if err != nil {
 		return err
 	}
-	// kube-proxy replaces the destination of packets to a Service, but the kernel looks
-	// up a route before that.
-	if err := netlink.RouteAdd(&netlink.Route{LinkIndex: bridge.Attrs().Index, Dst: services}); err != nil {
-		return err
+	bridge := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: bridgeName}}
+
+	return all(
+		func() error { return netlink.LinkSetUp(lo) },
+		func() error { return netlink.LinkAdd(bridge) },
+		func() error { return netlink.AddrAdd(bridge, addr) },
+		func() error { return netlink.LinkSetUp(bridge) },
+		// kube-proxy replaces the destination of packets to a Service, but the kernel looks
+		// up a route before that.
+		func() error { return netlink.RouteAdd(&netlink.Route{LinkIndex: bridge.Attrs().Index, Dst: services}) },
+		func() error { return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o600) },
+	)
+}
+
+// all calls functions until one fails.
+func all(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 
-	return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o600)
+	return nil
 }
 
 const (
@@ -290,32 +291,18 @@ func (cp *ControlPlane) startContainerd(ctx context.Context) error {
 		return err
 	}
 
-	return containerd.ready(ctx, time.Minute, func(ctx context.Context) error {
-		c, err := (&net.Dialer{}).DialContext(ctx, "unix", containerdSocket)
-		if err != nil {
-			return err
-		}
-
-		return c.Close()
-	})
+	return containerd.ready(ctx, time.Minute, dial("unix", containerdSocket))
 }
 
 func (cp *ControlPlane) writeNodeFiles() error {
-	files := map[string][]byte{
+	if err := writeFiles(work, map[string][]byte{
 		"containerd.toml":                fmt.Appendf(nil, containerdConfig, cp.tool("containerd-shim-runc-v2")),
 		"registries/_default/hosts.toml": fmt.Appendf(nil, registryConfig, cp.Registry),
 		"cni/pods.conflist":              []byte(cniConfig),
 		"kubelet.yaml":                   []byte(kubeletConfig),
 		"Corefile":                       fmt.Appendf(nil, corefile, cp.path("coredns.kubeconfig")),
-	}
-	for name, text := range files {
-		path := filepath.Join(work, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("cannot configure node: %w", err)
-		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			return fmt.Errorf("cannot configure node: %w", err)
-		}
+	}); err != nil {
+		return err
 	}
 	for name, id := range cp.kube.node {
 		cfg := rest.CopyConfig(cp.kube.admin)

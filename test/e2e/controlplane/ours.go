@@ -10,10 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
 // FunctionName is the name of the Function.
@@ -69,11 +67,10 @@ func (o Options) PreviousPackage() Package {
 
 // ConfigurationPackage returns the package of the XRD and the Composition.
 func (o Options) ConfigurationPackage() Package {
+	const name = "configuration-markdownview"
 	return Package{
-		Kind:       "configuration",
-		Repository: "crossplane-contrib/configuration-markdownview",
-		Version:    "v0.1.0",
-		Files:      []string{filepath.Join(o.Packages, "configuration-markdownview.xpkg")},
+		Kind: "configuration", Repository: "crossplane-contrib/" + name, Version: "v0.1.0",
+		Files: []string{filepath.Join(o.Packages, name+".xpkg")},
 	}
 }
 
@@ -120,11 +117,11 @@ func (i *Installer) applyRuntime(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("cannot read example: %w", err)
 	}
-	for doc := range strings.SplitSeq(strings.ReplaceAll(string(text), "registry.example.com/xpkg", i.Registry), "\n---") {
-		u := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(doc), &u.Object); err != nil {
-			return fmt.Errorf("cannot parse %q: %w", path, err)
-		}
+	objs, err := parse(strings.ReplaceAll(string(text), "registry.example.com/xpkg", i.Registry))
+	if err != nil {
+		return fmt.Errorf("cannot parse %q: %w", path, err)
+	}
+	for _, u := range objs {
 		if err := apply(ctx, i.Client, u); err != nil {
 			return err
 		}

@@ -12,7 +12,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -108,14 +111,16 @@ func (i *Installer) WaitHealthy(ctx context.Context, kind, name string) error {
 		if err := i.Client.Get(ctx, client.ObjectKey{Name: name}, u); err != nil {
 			return fmt.Errorf("cannot get %s %q: %w", kind, name, err)
 		}
-		conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
-		isTrue := map[string]bool{}
-		for _, c := range conditions {
-			if c, ok := c.(map[string]any); ok {
-				isTrue[fmt.Sprint(c["type"])] = c["status"] == "True"
-			}
+		v := struct {
+			Status struct {
+				Conditions []metav1.Condition `json:"conditions"`
+			} `json:"status"`
+		}{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &v); err != nil {
+			return fmt.Errorf("cannot read %s %q: %w", kind, name, err)
 		}
-		if !isTrue["Installed"] || !isTrue["Healthy"] {
+		conditions := v.Status.Conditions
+		if !meta.IsStatusConditionTrue(conditions, "Installed") || !meta.IsStatusConditionTrue(conditions, "Healthy") {
 			return fmt.Errorf("%s %q is not healthy: %v", kind, name, conditions)
 		}
 
@@ -138,19 +143,14 @@ func (i *Installer) Upgrade(ctx context.Context, p Package, version string) erro
 	if err != nil {
 		return fmt.Errorf("cannot read package %q: %w", p.Files[0], err)
 	}
-	cfg = cfg.DeepCopy()
-	labels := map[string]string{"version": version}
-	maps.Copy(labels, cfg.Config.Labels)
-	cfg.Config.Labels = labels
-	if img, err = mutate.ConfigFile(img, cfg); err != nil {
+	config := cfg.Config
+	config.Labels = map[string]string{"version": version}
+	maps.Copy(config.Labels, cfg.Config.Labels)
+	if img, err = mutate.Config(img, config); err != nil {
 		return fmt.Errorf("cannot change package %q: %w", p.Files[0], err)
 	}
-	ref, err := name.ParseReference(fmt.Sprintf("%s/%s:%s", i.Registry, p.Repository, version))
-	if err != nil {
-		return fmt.Errorf("cannot push version %q: %w", version, err)
-	}
-	if err := remote.Write(ref, img, remote.WithContext(ctx)); err != nil {
-		return fmt.Errorf("cannot push version %q: %w", version, err)
+	if err := i.PushImage(ctx, fmt.Sprintf("%s/%s:%s", realRegistry, p.Repository, version), img); err != nil {
+		return err
 	}
 	if _, err := i.crossplane(ctx, "xpkg", "update", p.Kind, fmt.Sprintf("%s/%s:%s", realRegistry, p.Repository, version), p.Name()); err != nil {
 		return err

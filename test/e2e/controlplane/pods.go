@@ -9,8 +9,6 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -18,19 +16,13 @@ const (
 	pauseImage      = "registry.k8s.io/pause:3.10"
 	crossplaneImage = "xpkg.crossplane.io/crossplane/crossplane"
 	crossplaneTag   = "v2"
+	mdBookImage     = "docker.io/peaceiris/mdbook"
 
 	// nginxImage is the default image of the function for input.server. Here it
 	// contains Debian's nginx, with the user, port, folders and stop signal of the real
 	// image.
 	nginxImage = "docker.io/nginxinc/nginx-unprivileged:1.28.0-alpine-slim"
 )
-
-// mdBookImages returns the names of the images that contain Debian's mdBook here: the
-// function's default, that of the example, and another one for changes.
-func mdBookImages() []string {
-	const repository = "docker.io/peaceiris/mdbook"
-	return []string{repository + ":v0.5.0", repository + ":latest", repository + ":v0.4.40"}
-}
 
 // nginxConfig makes nginx write into the container's /tmp, as the real image does: the
 // container's root file system is read-only.
@@ -55,18 +47,18 @@ http {
 
 // startPods starts a real node, and installs Crossplane on it.
 func (cp *ControlPlane) startPods(ctx context.Context) error {
-	source, err := crossplaneSource(ctx, cp.options.CrossplaneModule)
+	source, err := cp.crossplaneSource(ctx)
 	if err != nil {
 		return err
 	}
 	g, both := errgroup.WithContext(ctx)
-	g.Go(func() error { return cp.pushImages(both, filepath.Join(source, "cluster")) })
+	g.Go(func() error { return cp.pushImages(both, source) })
 	g.Go(func() error { return cp.startNode(both) })
 	if err := g.Wait(); err != nil {
 		return err
 	}
 
-	return cp.installCrossplane(ctx, filepath.Join(source, "cluster", "charts", "crossplane"))
+	return cp.installCrossplane(ctx, source)
 }
 
 // pushImages pushes the images that a node needs before a package is installed.
@@ -96,7 +88,8 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 			},
 		},
 		{
-			names:  mdBookImages(),
+			// The function's default, that of the example, and another one for changes.
+			names:  []string{mdBookImage + ":v0.5.0", mdBookImage + ":latest", mdBookImage + ":v0.4.40"},
 			config: v1.Config{Entrypoint: []string{"/usr/bin/mdbook"}, Env: path},
 			files:  map[string]string{"": cp.options.MdBook},
 		},
@@ -130,12 +123,8 @@ func (cp *ControlPlane) pushImages(ctx context.Context, crossplane string) error
 
 // installCrossplane installs Crossplane's chart as Helm does, and waits until it is
 // available.
-func (cp *ControlPlane) installCrossplane(ctx context.Context, chart string) error {
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crossplaneNamespace}}
-	if err := cp.Client.Create(ctx, ns); err != nil {
-		return fmt.Errorf("cannot create namespace %q: %w", crossplaneNamespace, err)
-	}
-	objs, err := chartObjects(chart, map[string]any{
+func (cp *ControlPlane) installCrossplane(ctx context.Context, source string) error {
+	if err := cp.applyChart(ctx, source, map[string]any{
 		"image": map[string]any{"repository": crossplaneImage, "tag": crossplaneTag},
 		"args":  []any{"--debug"},
 		// After Crossplane is killed, its lease would be valid for up to a minute.
@@ -144,14 +133,8 @@ func (cp *ControlPlane) installCrossplane(ctx context.Context, chart string) err
 		// The chart's limits are too small for a load test.
 		"resourcesCrossplane":  map[string]any{"limits": map[string]any{"cpu": "2"}},
 		"resourcesRBACManager": map[string]any{"limits": map[string]any{"cpu": "1"}},
-	})
-	if err != nil {
+	}); err != nil {
 		return err
-	}
-	for _, o := range objs {
-		if err := apply(ctx, cp.Client, o); err != nil {
-			return err
-		}
 	}
 
 	return cp.Explain(ctx, Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {

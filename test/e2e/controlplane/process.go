@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,11 +43,8 @@ func (l *launcher) start(cmd *exec.Cmd) error {
 // A process is a component of the control plane. Its output is appended to a log file,
 // and it can be started again after it has exited.
 type process struct {
-	name string
-	path string
-	args []string
-	env  []string
-	log  string
+	name, path, log string
+	args, env       []string
 
 	launcher *launcher
 
@@ -147,6 +145,18 @@ func (p *process) ready(ctx context.Context, timeout time.Duration, probe func(c
 			return fmt.Errorf("%s is not ready after %s: %w: %s", p.name, timeout, err, p.tail())
 		case <-time.After(50 * time.Millisecond):
 		}
+	}
+}
+
+// dial returns a probe that succeeds when a process listens on an address.
+func dial(network, address string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err != nil {
+			return err
+		}
+
+		return c.Close()
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -188,14 +188,7 @@ func (f *function) ensureRunning(ctx context.Context) error {
 		return err
 	}
 
-	return f.ready(ctx, 10*time.Second, func(ctx context.Context) error {
-		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address(f.port))
-		if err != nil {
-			return err
-		}
-
-		return c.Close()
-	})
+	return f.ready(ctx, 10*time.Second, dial("tcp", address(f.port)))
 }
 
 // prepare pulls the image of the revision's function, and creates its certificate and
@@ -217,8 +210,10 @@ func (r *runtimes) prepare(ctx context.Context, rev *unstructured.Unstructured) 
 	if err := writeFiles(filepath.Join(dir, "tls"), pair); err != nil {
 		return nil, err
 	}
-	if err := r.cp.createSecret(ctx, rev.GetName(), pair); err != nil {
-		return nil, err
+	secret := &corev1.Secret{Data: pair}
+	secret.Namespace, secret.Name = crossplaneNamespace, rev.GetName()
+	if err := client.IgnoreAlreadyExists(r.cp.Client.Create(ctx, secret)); err != nil {
+		return nil, fmt.Errorf("cannot create secret %q: %w", rev.GetName(), err)
 	}
 
 	f := &function{of: rev.GetLabels()["pkg.crossplane.io/package"]}

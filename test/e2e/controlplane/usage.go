@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -97,19 +96,11 @@ func (cp *ControlPlane) callEtcd(ctx context.Context, method string, in, out any
 	if err != nil {
 		return fmt.Errorf("cannot call etcd: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, cp.kube.etcdURL+"/v3/"+method, bytes.NewReader(body))
+	text, err := call(ctx, http.MethodPost, cp.kube.etcdURL+"/v3/"+method, string(body))
 	if err != nil {
 		return fmt.Errorf("cannot call etcd: %w", err)
 	}
-	rsp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("cannot call etcd: %w", err)
-	}
-	defer rsp.Body.Close() //nolint:errcheck // Only read.
-	if rsp.StatusCode != http.StatusOK {
-		return fmt.Errorf("cannot call etcd: %s: %s", method, rsp.Status)
-	}
-	if err := json.NewDecoder(rsp.Body).Decode(out); err != nil {
+	if err := json.Unmarshal([]byte(text), out); err != nil {
 		return fmt.Errorf("cannot read the response of etcd: %s: %w", method, err)
 	}
 

@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -61,11 +62,8 @@ func (c *command) up() error {
 	if _, runs := c.pid(); runs {
 		return fmt.Errorf("a control plane is already running: stop it with down")
 	}
-	if err := os.RemoveAll(c.dir); err != nil {
+	if err := errors.Join(os.RemoveAll(c.dir), os.MkdirAll(c.dir, 0o750)); err != nil {
 		return fmt.Errorf("cannot empty run folder: %w", err)
-	}
-	if err := os.MkdirAll(c.dir, 0o750); err != nil {
-		return fmt.Errorf("cannot create run folder: %w", err)
 	}
 	log, err := os.Create(c.path("controlplane.log"))
 	if err != nil {
@@ -132,7 +130,7 @@ func (c *command) run() error {
 	if !controlplane.Isolated() {
 		lock, err := c.lock()
 		if err != nil {
-			return err
+			return fmt.Errorf("cannot lock run folder: %w", err)
 		}
 		defer lock.Close() //nolint:errcheck // The lock is released when the process exits.
 	}
@@ -211,16 +209,14 @@ func (c *command) path(name string) string { return filepath.Join(c.dir, name) }
 func (c *command) lock() (*os.File, error) {
 	f, err := os.OpenFile(c.path("lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("cannot lock run folder: %w", err)
+		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, fmt.Errorf("cannot lock run folder: %w", err)
+		return nil, err
 	}
-	if _, err := fmt.Fprint(f, os.Getpid()); err != nil {
-		return nil, fmt.Errorf("cannot lock run folder: %w", err)
-	}
+	_, err = fmt.Fprint(f, os.Getpid())
 
-	return f, nil
+	return f, err
 }
 
 // pid returns the ID of the process that holds the lock, if there is one.
