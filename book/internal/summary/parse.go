@@ -60,28 +60,24 @@ func normalize(text string) []byte {
 	return []byte(text)
 }
 
-// parse returns the events of CommonMark whose lines end with line feeds. If the text exceeds
-// a limit, it returns an error that describes what to simplify, and the line if there is one.
-func parse(source []byte) (list []event, line int, err error) {
+// check returns an error if the text exceeds a limit. The error describes what to simplify. line
+// is where, if that is one line.
+func check(source []byte) (line int, err error) {
 	if len(source) > maxSummary {
-		return nil, 0, errors.New("list the chapters only, or split the book: the file is larger than 256 KiB")
+		return 0, errors.New("list the chapters only, or split the book: the file is larger than 256 KiB")
 	}
 	if n := countMarkup(source); n > maxMarkup {
-		return nil, 0, fmt.Errorf("list the chapters only, or split the book: the file has %d of the characters %s, more than %d", n, markup, maxMarkup)
+		return 0, fmt.Errorf("list the chapters only, or split the book: the file has %d of the characters %s, more than %d", n, markup, maxMarkup)
 	}
 	if line, err := checkLines(source); err != nil {
-		return nil, line, err
-	}
-	if line, err := checkBlocks(source); err != nil {
-		return nil, line, err
+		return line, err
 	}
 
-	if list = plain(string(source)); list == nil {
-		list = events(source, commonMark.Parse(text.NewReader(source)))
-	}
-
-	return list, 0, nil
+	return checkBlocks(source)
 }
+
+// parse parses CommonMark whose lines end with line feeds. check limits the time and memory.
+func parse(source []byte) ast.Node { return commonMark.Parse(text.NewReader(source)) }
 
 func countMarkup(b []byte) (n int) {
 	for i := range len(markup) {

@@ -29,10 +29,10 @@ func TestLimits(t *testing.T) {
 		{"markup times bytes of a paragraph", "a\n\n" + repeat("[]", 1024), "a\n\n" + repeat("[]", 1025), "line 3: " + paragraph},
 		{"definitions, of which each costs as much as the lines behind it", repeat("[a]: b\n", 547), repeat("[a]: b\n", 548), "line 1: " + paragraph},
 	} {
-		if _, line, err := parse([]byte(tc.at)); err != nil {
+		if line, err := check([]byte(tc.at)); err != nil {
 			t.Errorf("%s: want no error at the limit, got line %d: %v", tc.reason, line, err)
 		}
-		_, line, err := parse([]byte(tc.over))
+		line, err := check([]byte(tc.over))
 		if got := fmt.Sprintf("line %d: %v", line, err); got != tc.want {
 			t.Errorf("%s\nwant %s\ngot  %s", tc.reason, tc.want, got)
 		}

@@ -42,9 +42,12 @@ type item struct {
 // function by function, including its quirks.
 func Parse(text string) Summary {
 	source := normalize(text)
-	list, line, err := parse(source)
-	if err != nil {
+	if line, err := check(source); err != nil {
 		return Summary{Problem: problem.Problem{File: Name, Line: line, Message: err.Error()}}
+	}
+	list := plain(string(source))
+	if list == nil {
+		list = events(source, parse(source))
 	}
 	p := &summaryParser{events: list}
 	if strings.Count(text, "\r") != strings.Count(text, "\r\n") {
