@@ -9,7 +9,10 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -223,6 +226,40 @@ func calls(t *testing.T, text func(name string, size int) string, chapter int) m
 	return all
 }
 
+// attacks returns the texts of ../book/testdata/attacks.yaml by name, each as a function of its size
+// in bytes.
+func attacks(t *testing.T) map[string]func(name string, size int) string {
+	t.Helper()
+	raw, err := os.ReadFile("../book/testdata/attacks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []struct {
+		Name, Fill string
+		Head       []struct {
+			Text  string
+			Times int
+		}
+	}
+	if err := yaml.UnmarshalStrict(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]func(string, int) string{}
+	for _, a := range all {
+		texts[a.Name] = func(_ string, size int) string {
+			var out strings.Builder
+			for _, h := range a.Head {
+				out.WriteString(strings.Repeat(h.Text, h.Times))
+			}
+			out.WriteString(strings.Repeat(a.Fill, max(0, size-out.Len())/len(a.Fill)))
+
+			return strings.ReplaceAll(out.String()[:min(size, out.Len())], "\x00", " ") // The API server rejects it.
+		}
+	}
+
+	return texts
+}
+
 // TestExpensiveTexts checks that a book whose author wants it to be expensive does not cost others
 // much: a call costs at most three times the CPU time, and twice the heap, of one for an ordinary
 // book of the same size. Package book has a test of the largest part of such calls.
@@ -236,30 +273,7 @@ func TestExpensiveTexts(t *testing.T) {
 		usual[part].run(t, message, 15)
 		t.Logf("ordinary, %s: %s, %d KiB", part, usual[part].time, usual[part].bytes>>10)
 	}
-	raw, err := os.ReadFile("../book/testdata/attacks.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var attacks []struct {
-		Name, Fill string
-		Head       []struct {
-			Text  string
-			Times int
-		}
-	}
-	if err := yaml.UnmarshalStrict(raw, &attacks); err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range attacks {
-		text := func(_ string, size int) string {
-			var out strings.Builder
-			for _, h := range a.Head {
-				out.WriteString(strings.Repeat(h.Text, h.Times))
-			}
-			out.WriteString(strings.Repeat(a.Fill, max(0, size-out.Len())/len(a.Fill)))
-
-			return strings.ReplaceAll(out.String()[:min(size, out.Len())], "\x00", " ") // The API server rejects it.
-		}
+	for name, text := range attacks(t) {
 		for part, message := range calls(t, text, 1_000_000) {
 			var took, beside cost
 			took.run(t, message, 1)
@@ -275,8 +289,52 @@ func TestExpensiveTexts(t *testing.T) {
 			heap, most := len(message)+took.bytes, mostMemory*(len(ordinary[part])+usual[part].bytes)
 			if took.time > mostTime*beside.time || heap > most {
 				t.Errorf("%s in the %s: a call takes %s and %d KiB, and for an ordinary book %s and at most %d KiB",
-					a.Name, part, took.time, heap>>10, beside.time, most>>10)
+					name, part, took.time, heap>>10, beside.time, most>>10)
 			}
 		}
 	}
+}
+
+// TestNeighbors checks that calls for expensive texts delay a small book hardly more than calls for
+// ordinary books of the same size do: 8 callers at once, and the 99th percentile of the small book.
+func TestNeighbors(t *testing.T) {
+	small := marshal(t, sharing(t, object{"markdowns": book("text")}, nil, nil).Request())
+	p99 := func(messages ...[]byte) time.Duration {
+		var stop atomic.Bool
+		var others sync.WaitGroup
+		for i := range 8 {
+			others.Go(func() {
+				for n := i; !stop.Load(); n++ {
+					_, _ = function.Respond(messages[n%len(messages)])
+				}
+			})
+		}
+		took := make([]time.Duration, 300)
+		for i := range took {
+			began := time.Now()
+			_, _ = function.Respond(small)
+			took[i] = time.Since(began)
+		}
+		stop.Store(true)
+		others.Wait()
+		slices.Sort(took)
+
+		return took[len(took)*99/100]
+	}
+	var expensive [][]byte
+	for _, name := range []string{
+		"brackets", "backticks", "deep list and spaces", "link openers", "tags with open attributes", "definitions",
+		"includes", "deep lists",
+	} {
+		parts := calls(t, attacks(t)[name], 1_000_000)
+		expensive = append(expensive, parts["chapter"], parts["SUMMARY"], parts["Auto"])
+	}
+	large := calls(t, ordinary, 10_240)["chapter"]
+	var usual, attacked time.Duration
+	for range 3 { // Other processes of the machine may interfere.
+		if usual, attacked = p99(large), p99(expensive...); attacked <= 3*usual+50*time.Millisecond {
+			return
+		}
+	}
+	t.Errorf("99th percentile of a small book: %s, and only %s beside ordinary books", attacked, usual)
 }
