@@ -47,7 +47,7 @@ func start(t *testing.T, env []string, args ...string) *testServer {
 	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		<-done
+		<-done //nolint:errcheck // The process was killed.
 	})
 	r.process, r.address = cmd.Process, r.await(t, "Serving the function")
 

@@ -109,7 +109,7 @@ func TestMetricsIdleTimeout(t *testing.T) {
 	conn := must(net.Dial("tcp", r.await(t, "Serving metrics and probes")))
 	defer conn.Close() //nolint:errcheck // The server closes it.
 	_ = conn.SetDeadline(time.Now().Add(patience))
-	fmt.Fprint(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	must(fmt.Fprint(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 	if rsp, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(rsp), "HTTP/1.1 200 OK") {
 		t.Errorf("want a response, and then the idle connection closed, got %q, %v", rsp, err)
 	}
