@@ -114,9 +114,10 @@ func TestImmutableConfigMapsKept(t *testing.T) {
 			t.Errorf("texts that exist: -want, +got:\n%s", diff)
 		}
 	}
-	for all := 0; all == 0; all, _ = available(c, "A") {
+	for all, n := 0, 0; all == 0 && n < 100; n++ {
 		c.Reconcile()
 		c.Step()
+		all, _ = available(c, "A")
 	}
 	change("B", "A", "B")
 	c.Settle()
