@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -64,7 +65,7 @@ func (p project) sh(command string, env ...string) (string, int) {
 }
 
 // TestProgram checks the program for authors as authors run it: its version, and that it pushes
-// a valid image, the same for the same files.
+// a valid image with the files of the folder, the same for the same files.
 func TestProgram(t *testing.T) {
 	p := newProject(t)
 	if version, code := p.sh("markdownview --version"); code != 0 || version == "\n" || strings.Contains(version, "devel") {
@@ -82,6 +83,13 @@ func TestProgram(t *testing.T) {
 	img := pull(first)
 	if err := validate.Image(img); err != nil {
 		t.Error(err)
+	}
+	want := map[string]file{"guide": {"drwxr-xr-x 0:0", ""}}
+	for _, name := range []string{"SUMMARY.md", "guide.md", "guide/set-up.md", "welcome.md"} {
+		want[name] = file{"-rw-r--r-- 0:0", string(must(os.ReadFile(filepath.Join(p.dir, "docs", name))))}
+	}
+	if diff := cmp.Diff(want, files(t, img), cmp.AllowUnexported(file{})); diff != "" {
+		t.Errorf("files of the image: -want, +got:\n%s", diff)
 	}
 	if m, err := img.Manifest(); err != nil || m.Layers[0].MediaType != types.OCILayer {
 		t.Errorf("Flux requires layers in the format of gzip: error %v, manifest %v", err, m)

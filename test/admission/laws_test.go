@@ -158,17 +158,17 @@ func checkSpec(t *testing.T, a *api, spec map[string]any) bool {
 	return true
 }
 
-// TestAdmittedTexts checks random texts, of which the API server admits the least or more.
+// TestAdmittedTexts checks random texts. The API server admits some of each kind, else the test
+// shows nothing.
 func TestAdmittedTexts(t *testing.T) {
 	a := serveFile(t, definition)
 	for name, tc := range map[string]struct {
 		check  func(*testing.T, *api, string) bool
 		pieces []string
-		least  int
 	}{
-		"Images":     {checkImage, imagePieces, 200},
-		"Quantities": {checkQuantity, quantityPieces, 200},
-		"FileNames":  {checkFileName, namePieces, 200},
+		"Images":     {checkImage, imagePieces},
+		"Quantities": {checkQuantity, quantityPieces},
+		"FileNames":  {checkFileName, namePieces},
 	} {
 		r, admitted := rand.New(rand.NewPCG(1, 2)), 0
 		for range 8_000 {
@@ -176,8 +176,8 @@ func TestAdmittedTexts(t *testing.T) {
 				admitted++
 			}
 		}
-		if admitted < tc.least {
-			t.Errorf("%s: %d of 8000 texts are admitted: want at least %d", name, admitted, tc.least)
+		if admitted < 200 {
+			t.Errorf("%s: %d of 8000 texts are admitted: want at least 200", name, admitted)
 		}
 	}
 }
@@ -283,7 +283,7 @@ func checkFileName(t *testing.T, a *api, name string) (admitted bool) {
 		if errs, _ := book.Check(all); (rejected == nil) != (len(errs.First) == 0) && !strings.HasPrefix(name, "page.html") {
 			t.Errorf("%s %q: %v, but %v", of, name, rejected, errs)
 		}
-		admitted = rejected == nil
+		admitted = admitted || rejected == nil
 	}
 
 	return admitted

@@ -115,6 +115,12 @@ func TestNginxConfiguration(t *testing.T) {
 			for _, name := range []string{"a", "0.b-c", strings.Repeat("a", 253)} {
 				what := fmt.Sprintf("port %d, path %q, name %q", port, path, name)
 				reqs[what] = request(t, name, onePage(), withServer(path, port))
+				if port == 8080 {
+					reqs[what].Observed.Resources = map[string]*fnv1.Resource{"service": {Resource: object(t, map[string]any{
+						"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"namespace": "default"},
+						"spec": map[string]any{"clusterIP": "fd00::1", "ipFamilies": []any{"IPv6"}},
+					})}}
+				}
 			}
 		}
 	}
@@ -127,13 +133,7 @@ func TestNginxConfiguration(t *testing.T) {
 		}
 	}
 	for what, req := range reqs {
-		ipv6 := strings.HasPrefix(what, "port 8080")
-		if ipv6 {
-			req.Observed.Resources = map[string]*fnv1.Resource{"service": {Resource: object(t, map[string]any{
-				"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"namespace": "default"},
-				"spec": map[string]any{"clusterIP": "fd00::1", "ipFamilies": []any{"IPv6"}},
-			})}}
-		}
+		ipv6 := req.GetObserved().GetResources() != nil
 		d := composed[appsv1.Deployment](t, respond(t, req), "deployment")
 		config, ok := d.Spec.Template.Annotations["markdownview.fn.crossplane.io/nginx.conf"]
 		if !ok {

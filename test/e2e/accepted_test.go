@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,7 +69,7 @@ func (k *kit) dryRun(file string) error {
 		return err
 	}
 	if u.GetUID() == "" {
-		return fmt.Errorf("the API server has returned no object")
+		return errors.New("the API server has returned no object")
 	}
 
 	for _, name := range []string{"data", "binaryData"} {

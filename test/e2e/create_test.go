@@ -32,10 +32,10 @@ func Create(k *kit) {
 		"page1.md":   "# Page 1\n\n一ページ目のコンテンツです。\n",
 	}, c.configMap.Data)
 
-	shown := strings.Fields(k.kubectl("get", "markdownview", name, "--output=wide"))
+	shown := strings.Fields(k.kubectl("get", "markdownviews"))
 	k.equal("columns", []string{"NAME", "REPLICAS", "STATUS"}, shown[:3])
 	k.contains(strings.Join(shown, " "), name+" 1 Healthy ")
-	k.contains(strings.Join(shown, " "), fmt.Sprintf("http://viewer-%s.%s.svc", name, k.namespace))
+	k.contains(k.kubectl("get", "markdownviews", "--output=wide"), fmt.Sprintf("http://viewer-%s.%s.svc", name, k.namespace))
 
 	err := k.tryApply(book("invalid", replicas(100)))
 	if k.contains(fmt.Sprint(err), "spec.replicas: Invalid value: 100"); !apierrors.IsInvalid(err) {

@@ -182,7 +182,7 @@ func LiveReload(k *kit) {
 	k.needsNode()
 	names := []string{"small", "large"}
 	apply := func(revision string) {
-		for name, more := range map[string]option{"small": with("{}"), "large": large} {
+		for name, more := range map[string]option{"small": unchanged, "large": large} {
 			k.apply(book(name, replicas(2), withRevision(revision), more))
 		}
 	}

@@ -167,14 +167,13 @@ func FromImage(k *kit) {
 			k.settle(name)
 		}
 	}
-	text := with("{}")
 
-	change(name, text, fromImage(repository+"@"+digest.String()))
+	change(name, unchanged, fromImage(repository+"@"+digest.String()))
 	k.served(name, "From an image")
 	k.servedAt(name, "/guide/a.html", "Nested")
 	k.eventually("the ConfigMap is deleted", func(k *kit) { k.gone(&corev1.ConfigMap{}, "markdowns-"+name) })
 	k.until(name, "BookComplete=Unknown NotChecked")
-	change(back, fromImage(repository+":v1"), text)
+	change(back, fromImage(repository+":v1"), unchanged)
 	k.served(back, ">Page<")
 	k.apply(book("not-allowed", composition, fromImage("registry.example.com/other:v1")))
 	k.until("not-allowed", "Degraded=True InvalidSpec")

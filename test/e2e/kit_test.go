@@ -128,6 +128,12 @@ func (a *attempt) Fatal(args ...any) {
 	runtime.Goexit()
 }
 
+func (a *attempt) FailNow() { a.Fatal("failed") }
+
+func (a *attempt) Skip(args ...any) {
+	a.Fatal(append([]any{"cannot skip in an attempt: "}, args...)...)
+}
+
 func (a *attempt) Fatalf(format string, args ...any) { a.Fatal(fmt.Sprintf(format, args...)) }
 
 // eventually waits until f reports no error. If that takes too long, the test fails with the
@@ -175,7 +181,7 @@ func list[T client.ObjectList](k *kit, into T, options ...client.ListOption) T {
 func (k *kit) gone(o client.Object, name string) {
 	k.Helper()
 	if err := k.tryGet(o, name); client.IgnoreNotFound(err) != nil || err == nil {
-		k.Errorf("%T %q still exists: %v", o, name, err)
+		k.Errorf("%T %q: want not found, got error %v", o, name, err)
 	}
 }
 
@@ -191,6 +197,7 @@ func (k *kit) apply(objects ...*unstructured.Unstructured) {
 	k.Helper()
 	for _, u := range objects {
 		k.must(k.tryApply(u))
+		// Without a namespace, the client deletes only an object that is cluster-scoped.
 		k.Cleanup(func() { _ = k.Delete(context.Background(), u) })
 	}
 }
@@ -328,6 +335,9 @@ func with(fields string) option {
 		}
 	}
 }
+
+// unchanged changes nothing.
+var unchanged = with("{}")
 
 func replicas(n int) option { return with(fmt.Sprintf("replicas: %d", n)) }
 

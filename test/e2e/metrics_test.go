@@ -95,7 +95,7 @@ func (k *kit) freePort() string {
 	return fmt.Sprint(port)
 }
 
-// start runs a program of this repository until the test ends.
+// start runs a program of .bin until the test ends. cert-manager reads POD_NAMESPACE.
 func (k *kit) start(program string, args ...string) {
 	k.Helper()
 	name := filepath.Base(program)

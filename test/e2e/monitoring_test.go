@@ -242,11 +242,12 @@ scrape_configs:
 // returnsData reports an error unless a query returns samples, and all are numbers.
 func (k *kit) returnsData(p promv1.API, query string) {
 	data, _, err := p.Query(k.Context(), query, time.Now())
-	if err != nil || len(data.(model.Vector)) == 0 {
-		k.Errorf("%s returns nothing: %v", query, err)
+	vector, ok := data.(model.Vector)
+	if err != nil || !ok || len(vector) == 0 {
+		k.Errorf("%s returns no samples, but %v: %v", query, data, err)
 		return
 	}
-	for _, s := range data.(model.Vector) {
+	for _, s := range vector {
 		if v := float64(s.Value); math.IsNaN(v) || math.IsInf(v, 0) {
 			k.Errorf("%s returns %v for %v", query, v, s.Metric)
 		}

@@ -57,7 +57,7 @@ func Policy(k *kit) {
 	ofOther := "compositionRevisionRef: {name: " + other + "}"
 	ofOlder := "compositionRevisionRef: {name: " + older.GetName() + "}"
 	for name, chosen := range map[string]option{
-		"default":     with("{}"),
+		"default":     unchanged,
 		"by-name":     in(byOpen),
 		"by-selector": in("compositionSelector: {matchLabels: {policy: open}}"),
 		"by-revision": in(byOpen, ofOther),
@@ -85,9 +85,9 @@ func Policy(k *kit) {
 		"selector-of-older":   in(selected),
 		"automatic-and-older": in("compositionUpdatePolicy: Automatic", selected),
 	} {
-		for _, book := range []string{name, "own"} {
-			err := k.applyAs(author, bookOf(gvk, book, image(own), chosen))
-			k.contains(fmt.Sprintf("%s of %s: %v", name, book, err), want)
+		for _, of := range []string{name, "own"} {
+			err := k.applyAs(author, bookOf(gvk, of, image(own), chosen))
+			k.contains(fmt.Sprintf("%s of %s: %v", name, of, err), want)
 		}
 	}
 	serves(k)

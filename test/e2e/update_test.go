@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,37 +30,36 @@ type change struct {
 
 func changes() map[string]change {
 	both, one := []string{"ConfigMap", "Deployment"}, []string{"Deployment"}
-	of := func(page, files string, replicas int, version, memory string) string {
-		return fmt.Sprintf("%s [SUMMARY.md %s], %d of docker.io/peaceiris/mdbook:%s with %s",
-			page, files, replicas, version, memory)
+	of := func(files string, replicas int, version, memory string) string {
+		const summary = `"SUMMARY.md":"# Summary\n\n- [Page](page.md)\n"`
+		return fmt.Sprintf("map[%s %s], %d of docker.io/peaceiris/mdbook:%s with %s", summary, files, replicas, version, memory)
 	}
-	const same = "extra.md page.md"
+	const page, more = `"page.md":"# Page\n"`, `"extra.md":"# Extra\n"`
+	const same = more + " " + page
 
 	return map[string]change{
-		"changed-text": {file("page.md", "# Changed\n"), both, true, of("Changed", same, 2, "v0.5.0", "64Mi")},
+		"changed-text": {file("page.md", "# Changed\n"), both, true, of(more+` "page.md":"# Changed\n"`, 2, "v0.5.0", "64Mi")},
 		"added-file": {
-			file("more.md", "# More\n"), both, true, of("Page", "extra.md more.md page.md", 2, "v0.5.0", "64Mi"),
+			file("more.md", "# More\n"), both, true, of(more+` "more.md":"# More\n" `+page, 2, "v0.5.0", "64Mi"),
 		},
 		"removed-file": {
 			func(s map[string]any) { delete(s["markdowns"].(map[string]any), "extra.md") },
-			both, true, of("Page", "page.md", 2, "v0.5.0", "64Mi"),
+			both, true, of(page, 2, "v0.5.0", "64Mi"),
 		},
-		"replicas": {replicas(3), one, false, of("Page", same, 3, "v0.5.0", "64Mi")},
-		"image":    {image("docker.io/peaceiris/mdbook:v0.4.40"), one, true, of("Page", same, 2, "v0.4.40", "64Mi")},
+		"replicas": {replicas(3), one, false, of(same, 3, "v0.5.0", "64Mi")},
+		"image":    {image("docker.io/peaceiris/mdbook:v0.4.40"), one, true, of(same, 2, "v0.4.40", "64Mi")},
 		"resources": {
-			with("resources: {requests: {memory: 96Mi}}"), one, true, of("Page", same, 2, "v0.5.0", "96Mi"),
+			with("resources: {requests: {memory: 96Mi}}"), one, true, of(same, 2, "v0.5.0", "96Mi"),
 		},
 	}
 }
 
-// composed describes composed resources: the first page, the files, the replicas, the image and
-// its memory.
+// composed describes composed resources: the files, the replicas, the image and its memory.
 func (c children) composed() string {
 	viewer := c.deployment.Spec.Template.Spec.Containers[0]
-	title := strings.TrimSpace(strings.TrimPrefix(c.configMap.Data["page.md"], "# "))
 
-	return fmt.Sprintf("%s %v, %d of %s with %s",
-		title, sorted(c.configMap.Data), *c.deployment.Spec.Replicas, viewer.Image, viewer.Resources.Requests.Memory())
+	return fmt.Sprintf("%q, %d of %s with %s",
+		c.configMap.Data, *c.deployment.Spec.Replicas, viewer.Image, viewer.Resources.Requests.Memory())
 }
 
 // Update checks that each change of the spec changes only its resources, and that the

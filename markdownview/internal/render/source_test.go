@@ -20,11 +20,20 @@ func TestLoad(t *testing.T) {
 	if folder.XR != "" || folder.Problem != "" || folder.Stamp == "" || folder != Load(dir, Policy{}) {
 		t.Errorf("a folder has no text, no problem, and a stamp that stays: %+v", folder)
 	}
-	if err := os.Chtimes(file, time.Unix(0, 0), time.Unix(0, 0)); err != nil {
-		t.Fatal(err)
+	stamps, added := map[string]bool{folder.Stamp: true}, filepath.Join(dir, "b.md")
+	for _, change := range []func() error{
+		func() error { return os.Chtimes(file, time.Unix(0, 0), time.Unix(0, 0)) },
+		func() error { return os.WriteFile(added, nil, 0o600) },
+		func() error { return os.Rename(added, filepath.Join(dir, "c.md")) },
+		func() error { return os.Symlink("nowhere.md", filepath.Join(dir, "d.md")) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		stamps[Load(dir, Policy{}).Stamp] = true
 	}
-	if folder == Load(dir, Policy{}) {
-		t.Error("the source is the same after a change of a file in the folder")
+	if len(stamps) != 5 {
+		t.Errorf("the stamp of a folder changes with each of its files: want 5 stamps, got %v", stamps)
 	}
 	if s := Load(file, Policy{}); s.XR != "A" || s.Stamp != "" || s.Problem != "" {
 		t.Errorf("a file has only a text: %+v", s)
@@ -55,11 +64,11 @@ func TestFind(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := Find(tc.text, Object.IsView)
-			name, problem := got.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue(), ""
+			found, problem := got.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue(), ""
 			if err != nil {
 				problem = err.Error()
 			}
-			if diff := cmp.Diff([]any{tc.name, tc.problem}, []any{name, problem}); diff != "" {
+			if diff := cmp.Diff([]any{tc.name, tc.problem}, []any{found, problem}); diff != "" {
 				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
 			}
 			if errors.Is(err, ErrNotFound) != (tc.problem == "not found") {

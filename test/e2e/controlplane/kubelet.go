@@ -55,7 +55,7 @@ func (cp *ControlPlane) startKubelet(ctx, background context.Context) error {
 		return fmt.Errorf("cannot start kubelet: %w", err)
 	}
 	if err := builder.ControllerManagedBy(m).For(&corev1.Pod{}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 8}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 8, SkipNameValidation: new(true)}).
 		Complete(&kubelet{Client: m.GetClient()}); err != nil {
 		return fmt.Errorf("cannot start kubelet: %w", err)
 	}
