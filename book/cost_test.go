@@ -4,6 +4,7 @@
 package book
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -48,9 +49,11 @@ func (c *cost) run(f func()) {
 	var before, after runtime.MemStats
 	var began, ended syscall.Rusage
 	runtime.ReadMemStats(&before)
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &began)
+	failed := syscall.Getrusage(syscall.RUSAGE_SELF, &began)
 	f()
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &ended)
+	if err := errors.Join(failed, syscall.Getrusage(syscall.RUSAGE_SELF, &ended)); err != nil {
+		panic(err)
+	}
 	runtime.ReadMemStats(&after)
 	took := time.Duration(ended.Utime.Nano() + ended.Stime.Nano() - began.Utime.Nano() - began.Stime.Nano())
 	if c.time == 0 || took < c.time {

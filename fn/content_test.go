@@ -130,3 +130,14 @@ func TestImmutableConfigMapsKept(t *testing.T) {
 	c.Step()
 	change("D", "C", "D")
 }
+
+// TestKeyOfOthers checks that another function can use the key of the mutable ConfigMap if the
+// function does not.
+func TestKeyOfOthers(t *testing.T) {
+	c := newCluster(t, viewOf(object{"markdowns": book("text")}), inputWith(object{"immutableConfigMaps": true}))
+	req := c.Request()
+	req.Desired = toState(t, "configmap", object{"apiVersion": "example.com/v1", "kind": "Bucket"})
+	if rsp := checkLaws(t, req); isFatal(rsp) {
+		t.Errorf("want no error, got %v", rsp.GetResults())
+	}
+}

@@ -266,9 +266,10 @@ func attacks(t *testing.T) map[string]func(name string, size int) string {
 func TestExpensiveTexts(t *testing.T) {
 	const mostTime, mostMemory = 3, 2
 	// An ordinary book with a large SUMMARY.md has many chapters.
-	ordinary, many, usual := calls(t, ordinary, 10_240), calls(t, ordinary, 1_111)["chapter"], map[string]*cost{}
-	ordinary["SUMMARY"], ordinary["small SUMMARY"] = many, many
-	for part, message := range ordinary {
+	messages, usual := calls(t, ordinary, 10_240), map[string]*cost{}
+	messages["SUMMARY"] = calls(t, ordinary, 1_111)["chapter"]
+	messages["small SUMMARY"] = messages["SUMMARY"]
+	for part, message := range messages {
 		usual[part] = &cost{}
 		usual[part].run(t, message, 15)
 		t.Logf("ordinary, %s: %s, %d KiB", part, usual[part].time, usual[part].bytes>>10)
@@ -280,13 +281,13 @@ func TestExpensiveTexts(t *testing.T) {
 			// Other processes of the machine can double the CPU time of a call, so
 			// ordinary ones are measured beside it.
 			for n := 0; took.time > mostTime*usual[part].time && n < 30; n++ {
-				beside.run(t, ordinary[part], 1)
+				beside.run(t, messages[part], 1)
 				took.run(t, message, 1)
 			}
 			if beside.time == 0 {
 				beside = *usual[part]
 			}
-			heap, most := len(message)+took.bytes, mostMemory*(len(ordinary[part])+usual[part].bytes)
+			heap, most := len(message)+took.bytes, mostMemory*(len(messages[part])+usual[part].bytes)
 			if took.time > mostTime*beside.time || heap > most {
 				t.Errorf("%s in the %s: a call takes %s and %d KiB, and for an ordinary book %s and at most %d KiB",
 					name, part, took.time, heap>>10, beside.time, most>>10)

@@ -194,7 +194,15 @@ func happen(c *cluster.Cluster, s *sample.Source) {
 		c.Drain,
 		func() {
 			// Kubernetes rejects resources for a while, or Crossplane stops while it applies them.
-			write(c, s.Text())
+			c.Edit(func(spec object) {
+				// The text shows when a pod started.
+				files := book(fmt.Sprint(s.Text(), len(c.Volumes)))
+				if s.Maybe(3) {
+					files[sample.Pick(s, "b.md", "c/d.md")] = "more"
+				}
+				spec["markdowns"] = files
+				delete(spec, "markdownsFrom")
+			})
 			c.Interrupted = s.Below(4)
 			c.Rejected = map[string]bool{sample.Pick(s, "none", "ConfigMap", "Deployment", "ConfigMap"): true}
 			for range 1 + s.Below(3) {

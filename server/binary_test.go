@@ -68,15 +68,19 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestMaxRecvMessageSize checks the limit of 16 MiB, and that the environment sets it, for
+// TestMaxRecvMessageSize checks the limit of 16 MiB, and that a flag sets it, and the environment, for
 // tools that cannot pass flags.
 func TestMaxRecvMessageSize(t *testing.T) {
 	t.Parallel()
-	for env, limit := range map[string]string{"A=B": "16777216", "FUNCTION_MARKDOWNVIEW_MAX_RECV_MESSAGE_SIZE=2": "2097152"} {
-		err := call(dial(t, start(t, []string{env}).address, insecure.NewCredentials()), sized(16<<20+1))
+	for limit, r := range map[string]*testServer{
+		"16777216": start(t, nil),
+		"2097152":  start(t, []string{"FUNCTION_MARKDOWNVIEW_MAX_RECV_MESSAGE_SIZE=2"}),
+		"3145728":  start(t, nil, "--max-recv-message-size=3"),
+	} {
+		err := call(dial(t, r.address, insecure.NewCredentials()), sized(16<<20+1))
 		want := "grpc: received message larger than max (16777217 vs. " + limit + ")"
 		if got := status.Convert(err).Message(); got != want {
-			t.Errorf("%s: RunFunction(...): want error %q, got %v", env, want, err)
+			t.Errorf("RunFunction(...): want error %q, got %v", want, err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"crypto/tls"
-	"crypto/x509"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +28,7 @@ func TestMutualTLS(t *testing.T) {
 		rejected bool
 	}{
 		"Crossplane": {reason: "The server accepts a client whose certificate the CA signed.", creds: r.ca.creds(t)},
+		"TLS13":      {reason: "The server speaks TLS 1.3.", creds: changed(func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 })},
 		"TLS12":      {reason: "The server speaks TLS 1.2.", creds: changed(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 })},
 		"TLS11":      {reason: "The server speaks no older version of TLS.", creds: changed(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }), rejected: true},
 		"PlainText":  {reason: "The server rejects plain text.", creds: insecure.NewCredentials(), rejected: true},
@@ -141,7 +141,7 @@ func TestCertificatesKeepLastGood(t *testing.T) {
 func TestFirstExpiry(t *testing.T) {
 	at := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
 	ca := newCA(t)
-	certs := []*x509.Certificate{ca.issue(t, "late", at(2100)).cert, ca.issue(t, "early", at(2099)).cert}
+	certs := must(parseCertificates(string(ca.issue(t, "late", at(2100)).certPEM()) + string(ca.issue(t, "early", at(2099)).certPEM())))
 	if got := firstExpiry(certs); !got.Equal(at(2099)) {
 		t.Errorf("firstExpiry(...): want %v, got %v", at(2099), got)
 	}

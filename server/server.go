@@ -188,7 +188,7 @@ func newGRPC(respond Responder, m *metrics, h healthv1.HealthServer, maxRequest,
 		// memory. The window of a connection is that of 256 waiting requests.
 		grpc.StaticStreamWindowSize(window),
 		grpc.StaticConnWindowSize(256*window),
-		// The goroutine of a call would grow its stack several times. Workers keep theirs,
+		// The goroutine of a call would grow its stack several times. Workers reuse theirs,
 		// also for calls that wait for a slot. Further calls get goroutines.
 		grpc.NumStreamWorkers(uint32(4*slots)), //nolint:gosec // There are at most a few slots per CPU.
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),

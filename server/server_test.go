@@ -113,6 +113,7 @@ func TestRollingPairFailsNoCall(t *testing.T) {
 	l.more(t, 100)
 	dns.UpdateState(addresses(three))
 	l.more(t, 100)
+	l.end()
 }
 
 func addresses(servers ...*testServer) resolver.State {

@@ -81,7 +81,7 @@ func TestCallsWaitForASlot(t *testing.T) {
 		return echo(request)
 	}, times{})
 	conn := dial(t, r.address, r.ca.creds(t))
-	startLoad(t, conn, 2*slots, newRequest("slots", 400_000))
+	l := startLoad(t, conn, 2*slots, newRequest("slots", 400_000))
 	for range slots {
 		<-entered
 	}
@@ -98,6 +98,7 @@ func TestCallsWaitForASlot(t *testing.T) {
 		t.Errorf("calls in addition to the %d slots: want 0, got %d", slots, n)
 	}
 	close(release)
+	l.end()
 	if err := call(conn, newRequest("late", 10)); err != nil {
 		t.Errorf("RunFunction(...) after the slots are free: %v", err)
 	}

@@ -1,8 +1,10 @@
 package compose
 
 import (
-	"cmp"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
@@ -18,15 +20,15 @@ func TestConflictsInCluster(t *testing.T) {
 		reason, namespace, claim, input string
 		// inBooks has the keys of the resources that are in the namespace books.
 		inBooks []string
-		want    int
-		path    string
+		// want is the field of the error, if there is one.
+		want string
 	}{
 		"Nothing":    {reason: "Any namespace is valid before resources exist", input: "books"},
 		"Unchanged":  {reason: "The namespace did not change", input: "books", inBooks: all},
-		"Elsewhere":  {reason: "Three resources that cannot move are one problem", input: "other", inBooks: all, want: 1},
-		"ConfigMap":  {reason: "One resource that cannot move is a problem", input: "other", inBooks: all[:1], want: 1},
-		"Service":    {reason: "A Service cannot move", input: "other", inBooks: all[2:], want: 1},
-		"Claim":      {reason: "The error names the field that sets the namespace", claim: "other", inBooks: all, want: 1, path: "spec.claimRef.namespace"},
+		"Elsewhere":  {reason: "Three resources that cannot move are one problem", input: "other", inBooks: all, want: "input.namespace"},
+		"ConfigMap":  {reason: "One resource that cannot move is a problem", input: "other", inBooks: all[:1], want: "input.namespace"},
+		"Service":    {reason: "A Service cannot move", input: "other", inBooks: all[2:], want: "input.namespace"},
+		"Claim":      {reason: "The error names the field that sets the namespace", claim: "other", inBooks: all, want: "spec.claimRef.namespace"},
 		"Namespaced": {reason: "Crossplane sets the namespace of the resources of a namespaced XR", namespace: "a", input: "other", inBooks: all},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -37,12 +39,13 @@ func TestConflictsInCluster(t *testing.T) {
 				o.Identities[key] = view.Identity{Namespace: "books"}
 			}
 			d, _ := Compose(v, request.Observed{})
-			got := conflictsInCluster(v, d.Resources, o)
-			if len(got) != tc.want {
-				t.Fatalf("\n%s\nconflictsInCluster(...): got %v, want %d problems", tc.reason, viewtest.Messages(got), tc.want)
+			var want report.Problems
+			if tc.want != "" {
+				want = report.Problems{{Reason: report.ReasonInvalidInput, Error: field.Forbidden(field.NewPath(tc.want),
+					`set namespace "books" again, or delete the XR first: the composed resources are there and cannot be moved`)}}
 			}
-			if path := cmp.Or(tc.path, "input.namespace"); tc.want > 0 && (got[0].Field != path || got[0].Reason != report.ReasonInvalidInput) {
-				t.Errorf("\n%s\nconflictsInCluster(...): got %s for %s, want %s for %s", tc.reason, got[0].Reason, got[0].Field, report.ReasonInvalidInput, path)
+			if diff := cmp.Diff(want, conflictsInCluster(v, d.Resources, o)); diff != "" {
+				t.Errorf("\n%s\nconflictsInCluster(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

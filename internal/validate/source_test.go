@@ -23,8 +23,8 @@ func TestSources(t *testing.T) {
 		"Many":  {reason: "More sources would make the request too large", xr: from(`markdownsFrom: [` + strings.Repeat(`{configMap: {name: a}},`, 9) + `]`), want: "spec.markdownsFrom: Too many: 9: must have at most 8 items"},
 		"Image": {reason: "An image that the Input allows", xr: from(`markdownsFrom: [` + image + `]`), input: `{allowedBookImages: ["*/c"]}`},
 		"NotAllowed": {
-			reason: "An image that the Input does not allow",
-			xr:     from(`markdownsFrom: [` + image + `]`), input: `{allowedBookImages: [a.b/d]}`,
+			reason: "An image that the Input does not allow for books",
+			xr:     from(`markdownsFrom: [` + image + `]`), input: `{allowedBookImages: [a.b/d], allowedImages: ["*/c"]}`,
 			want: "spec.markdownsFrom[0].image.reference: Forbidden: name an image that matches a.b/d",
 		},
 		"Beside": {

@@ -9,10 +9,14 @@ import (
 
 // FuzzPlain checks that plain reads a text as goldmark does, and that it reads the usual one.
 func FuzzPlain(f *testing.F) {
-	for _, usual := range []string{
+	for _, seed := range []string{
 		"# Summary\n\n- [A](a.md)\n  - [B_b](x/b-1.md)\n    - [*C*!](<c)\n", "- [A](a.md)\n\n    - [B]()\n\n# P\n- [C](c%20d.md)", "- [D](d)\n # P\n", "# \n",
+		"- [A](a)\n    - [B](b)\n  - [C](c)", "- [A](a)\n\n      - [B](b)", "- [A](a)\n   - [B](b)\n- [C](c)", " - [A](a)",
+		"- [A[b](c)](d)", "- [A](b](c)", "- [A\\](b)", "- [<b](c)>](d)", "- [`](a)`](b)",
+		"- [A](a(b)", "- [A](a)b)", "- [A](<a>)", "- [A](a[b)", "- [A](a\\b)", "- [A](&amp;)", "- [A](a\x01b)", "- [](a)", "- [A](\"t\")",
+		"# <http://a>", "# [A](a)", "# `A", "# A\\",
 	} {
-		f.Add(usual)
+		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, summary string) {
 		source := normalize(summary)
@@ -36,7 +40,12 @@ func FuzzPlain(f *testing.F) {
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]bool{
 		"# Summary\n\n- [A](a.md)\n  - [B](b.md)\n- [C](c.md)\n\n# Part\n\n- [D](d.md)\n": true,
-		"[A](a.md)\n": false, "* [A](a.md)\n": false, "- [A](a b.md)\n": false, "- [A](a.md) text\n": false, "- [A](a.md)\n - [B](b.md)\n": false, "- [`A](a.md)\n": false,
+		"[A](a.md)\n":                 false,
+		"* [A](a.md)\n":               false,
+		"- [A](a b.md)\n":             false,
+		"- [A](a.md) text\n":          false,
+		"- [A](a.md)\n - [B](b.md)\n": false,
+		"- [`A](a.md)\n":              false,
 	} {
 		if got := plain(text) != nil; got != want {
 			t.Errorf("plain(%q): want %t, got %t", text, want, got)
