@@ -49,6 +49,12 @@ func Parse(text string) Summary {
 	if list == nil {
 		list = events(source, parse(source))
 	}
+
+	return read(source, text, list)
+}
+
+// read reads the events of a text. source is the normalized text.
+func read(source []byte, text string, list []event) Summary {
 	p := &summaryParser{events: list}
 	if strings.Count(text, "\r") != strings.Count(text, "\r\n") {
 		p.rejectBlocks()
