@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/function-markdownview/book/filename"
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
 // TestSummary checks the chapters of folders, and which files are omitted: mdBook could not
@@ -39,7 +40,7 @@ func TestSummary(t *testing.T) {
 // FuzzSummary generates SUMMARY.md for random files: it lists all files that can be
 // chapters, and mdBook reads the names unchanged.
 func FuzzSummary(f *testing.F) {
-	for _, c := range readAll[testCase](f, "cases.yaml") {
+	for _, c := range sample.ReadFile[[]sample.Case](f, "testdata/cases.yaml") {
 		f.Add(strings.Join(c.Files, "\n"), c.Texts["a.md"])
 	}
 	f.Add("a b.md\na(1).md\nx/[y].md\n第一章/はじめに.md\nx/README.md\nx/y/z.md\nREADME.md\nindex.md", "# Ti`t*le* [x](y) <b>&amp;</b> \\_ `code` {#id}")

@@ -1,10 +1,10 @@
 package book
 
 import (
+	"errors"
 	"flag"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,49 +13,14 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-markdownview/book/internal/problem"
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
 var update = flag.Bool("update", false, "update testdata/verdicts.yaml")
 
-// A testCase is a case of testdata/cases.yaml.
-type testCase struct {
-	Name     string            `json:"name"`
-	Summary  *string           `json:"summary"`
-	Files    []string          `json:"files"`
-	Texts    map[string]string `json:"texts"`
-	Binaries []string          `json:"binaries"`
-	Stricter []string          `json:"stricter"`
-
-	Redirects map[string]string `json:"redirects"`
-}
-
-func (c testCase) files() Files {
-	files := Files{Markdowns: map[string]string{}, Binaries: c.Binaries, Redirects: c.Redirects}
-	for _, name := range c.Files {
-		files.Markdowns[name] = "# Title\n"
-	}
-	for name, text := range c.Texts {
-		files.Markdowns[name] = text
-	}
-	if c.Summary != nil {
-		files.Markdowns[summaryName] = *c.Summary
-	}
-
-	return files
-}
-
-// readAll returns the items of a file in testdata.
-func readAll[T any](tb testing.TB, name string) (all []T) {
-	tb.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(raw, &all); err != nil {
-		tb.Fatal(err)
-	}
-
-	return all
+// filesOf returns the book of a case.
+func filesOf(c sample.Case) Files {
+	return Files{Markdowns: c.Markdowns(), Binaries: c.Binaries, Redirects: c.Redirects}
 }
 
 // TestCheck compares the problems of each case with testdata/verdicts.yaml. test/book
@@ -66,8 +31,8 @@ func TestCheck(t *testing.T) {
 		Warnings []string `json:"warnings,omitempty"`
 	}
 	got := map[string]verdict{}
-	for _, c := range readAll[testCase](t, "cases.yaml") {
-		errors, warnings := Check(c.files())
+	for _, c := range sample.ReadFile[[]sample.Case](t, "testdata/cases.yaml") {
+		errors, warnings := Check(filesOf(c))
 		if _, twice := got[c.Name]; twice {
 			t.Errorf("two cases have the name %q", c.Name)
 		}
@@ -76,21 +41,11 @@ func TestCheck(t *testing.T) {
 	const golden = "testdata/verdicts.yaml"
 	if *update {
 		raw, err := yaml.Marshal(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(golden, raw, 0o644); err != nil {
+		if err := errors.Join(err, os.WriteFile(golden, raw, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	raw, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want map[string]verdict
-	if err := yaml.UnmarshalStrict(raw, &want); err != nil {
-		t.Fatal(err)
-	}
+	want := sample.ReadFile[map[string]verdict](t, golden)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
@@ -99,8 +54,8 @@ func TestCheck(t *testing.T) {
 // FuzzCheck checks books with a random SUMMARY.md and a random chapter: Check returns a
 // result of limited size, and a second call returns the same result.
 func FuzzCheck(f *testing.F) {
-	for _, c := range readAll[testCase](f, "cases.yaml") {
-		files := c.files()
+	for _, c := range sample.ReadFile[[]sample.Case](f, "testdata/cases.yaml") {
+		files := filesOf(c)
 		f.Add(files.Markdowns[summaryName], strings.Join(slices.Sorted(maps.Keys(files.Markdowns)), "\n"), files.Markdowns["a.md"])
 	}
 	f.Fuzz(func(t *testing.T, summary, names, text string) {

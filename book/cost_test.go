@@ -4,91 +4,23 @@
 package book
 
 import (
-	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/crossplane-contrib/function-markdownview/test/cost"
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
-
-// An attack is a text of testdata/attacks.yaml.
-type attack struct {
-	Name, Fill string
-	Head       []struct {
-		Text  string
-		Times int
-	}
-}
-
-// text returns the text at a size in bytes.
-func (a attack) text(size int) string {
-	var out strings.Builder
-	for _, h := range a.Head {
-		out.WriteString(strings.Repeat(h.Text, h.Times))
-	}
-	out.WriteString(strings.Repeat(a.Fill, max(0, size-out.Len())/len(a.Fill)))
-
-	return out.String()[:min(size, out.Len())]
-}
-
-// A cost is the least CPU time of some runs, which does not depend on other processes, and how
-// many bytes a run allocates. No run is so large that the garbage collector of the function would
-// run in it (see gcPercent in package server), so that is the peak of the heap, too.
-type cost struct {
-	time  time.Duration
-	bytes int
-}
-
-// run adds a run of a function.
-func (c *cost) run(f func()) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	runtime.GC()
-	var before, after runtime.MemStats
-	var began, ended syscall.Rusage
-	runtime.ReadMemStats(&before)
-	failed := syscall.Getrusage(syscall.RUSAGE_SELF, &began)
-	f()
-	if err := errors.Join(failed, syscall.Getrusage(syscall.RUSAGE_SELF, &ended)); err != nil {
-		panic(err)
-	}
-	runtime.ReadMemStats(&after)
-	took := time.Duration(ended.Utime.Nano() + ended.Stime.Nano() - began.Utime.Nano() - began.Stime.Nano())
-	if c.time == 0 || took < c.time {
-		c.time = took
-	}
-	c.bytes = int(after.TotalAlloc - before.TotalAlloc)
-}
-
-// costs returns the cost of a function, and of an ordinary one that is measured beside it:
-// other processes of the machine can double the CPU time of a run. It stops when the
-// function costs at most so many times as much as the best ordinary run so far.
-func costs(ordinary, f func(), usual cost, times int) (took, beside cost) {
-	took.run(f)
-	for range 30 {
-		if took.time <= time.Duration(times)*usual.time {
-			break
-		}
-		beside.run(ordinary)
-		took.run(f)
-	}
-	if beside.time == 0 {
-		beside = usual
-	}
-
-	return took, beside
-}
 
 // attacked returns books of a size in bytes with an expensive text, by the part of the book
 // that has it.
-func attacked(a attack, size int) map[string]func() {
-	chapter := Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": a.text(size)}}
-	unlisted := Files{Markdowns: map[string]string{summaryName: "- [B](b.md)", "b.md": "", "a.md": a.text(size)}}
+func attacked(a cost.Attack, size int) map[string]func() {
+	chapter := Files{Markdowns: map[string]string{summaryName: "- [A](a.md)", "a.md": a.Text(size)}}
+	unlisted := Files{Markdowns: map[string]string{summaryName: "- [B](b.md)", "b.md": "", "a.md": a.Text(size)}}
 	files := Files{Markdowns: map[string]string{}}
 	for i := range 1000 {
-		files.Markdowns[fmt.Sprintf("%d.md", i)] = a.text(size / 1000)
+		files.Markdowns[fmt.Sprintf("%d.md", i)] = a.Text(size / 1000)
 	}
 	all := map[string]func(){
 		"chapter":  func() { Check(chapter) },
@@ -96,7 +28,7 @@ func attacked(a attack, size int) map[string]func() {
 		"Auto":     func() { Summary(files) },
 	}
 	for _, part := range []int{32, 8, 4} {
-		summary := Files{Markdowns: map[string]string{summaryName: a.text(min(size, 1<<20) / part), "a.md": ""}}
+		summary := Files{Markdowns: map[string]string{summaryName: a.Text(min(size, 1<<20) / part), "a.md": ""}}
 		all[fmt.Sprintf("SUMMARY.md of %d KiB", size/part>>10)] = func() { Check(summary) }
 	}
 
@@ -153,23 +85,23 @@ func TestAttacks(t *testing.T) {
 	const size, most, mostMemory = 1 << 20, 3, 2
 	book := handbook(1000, size/1000-60)
 	ordinary := func() { Check(book) }
-	var usual cost
+	var usual cost.Cost
 	for range 15 {
-		usual.run(ordinary)
+		usual.Add(ordinary)
 	}
-	t.Logf("an ordinary book takes %s and allocates %d KiB", usual.time, usual.bytes>>10)
-	all := readAll[attack](t, "attacks.yaml")
+	t.Logf("an ordinary book takes %s and allocates %d KiB", usual.Time, usual.Bytes>>10)
+	all := sample.ReadFile[[]cost.Attack](t, "testdata/attacks.yaml")
 	if len(all) < 30 {
 		t.Errorf("want at least 30 texts, got %d", len(all))
 	}
 	for _, a := range all {
 		for part, f := range attacked(a, size) {
-			took, beside := costs(ordinary, f, usual, most)
-			if took.time > most*beside.time {
-				t.Errorf("%s in a %s takes %s, and an ordinary book %s", a.Name, part, took.time, beside.time)
+			took, beside := cost.Compare(ordinary, f, usual, most)
+			if took.Time > most*beside.Time {
+				t.Errorf("%s in a %s takes %s, and an ordinary book %s", a.Name, part, took.Time, beside.Time)
 			}
-			if size+took.bytes > mostMemory*(size+usual.bytes) { // The text is on the heap, too.
-				t.Errorf("%s in a %s allocates %d KiB, and an ordinary book %d KiB", a.Name, part, took.bytes>>10, usual.bytes>>10)
+			if size+took.Bytes > mostMemory*(size+usual.Bytes) { // The text is on the heap, too.
+				t.Errorf("%s in a %s allocates %d KiB, and an ordinary book %d KiB", a.Name, part, took.Bytes>>10, usual.Bytes>>10)
 			}
 		}
 	}
@@ -179,8 +111,8 @@ func TestAttacks(t *testing.T) {
 // higher, because what a call needs for a text of any size weighs more for a small one, and
 // the fuzzer does not stop for a moment in which the machine is calm.
 func FuzzCost(f *testing.F) {
-	for _, a := range readAll[attack](f, "attacks.yaml") {
-		f.Add(a.text(20)[:min(20, len(a.text(20)))], a.Fill)
+	for _, a := range sample.ReadFile[[]cost.Attack](f, "testdata/attacks.yaml") {
+		f.Add(a.Text(20)[:min(20, len(a.Text(20)))], a.Fill)
 	}
 	book := handbook(64, 1000)
 	ordinary := func() { Check(book) }
@@ -188,16 +120,16 @@ func FuzzCost(f *testing.F) {
 		if fill == "" || len(head) > 1<<16 {
 			return
 		}
-		a := attack{Fill: fill}
-		text := head + a.text(1<<16-len(head))
-		var usual cost
+		a := cost.Attack{Fill: fill}
+		text := head + a.Text(1<<16-len(head))
+		var usual cost.Cost
 		for range 3 {
-			usual.run(ordinary)
+			usual.Add(ordinary)
 		}
-		for part, f := range attacked(attack{Fill: text}, len(text)) {
-			took, beside := costs(ordinary, f, usual, 10)
-			if took.time > 10*beside.time+50*time.Millisecond || took.bytes > 4*usual.bytes+8<<20 {
-				t.Errorf("%q and repetitions of %q in a %s take %s and %d bytes, and an ordinary book %s and %d bytes", head, fill, part, took.time, took.bytes, beside.time, usual.bytes)
+		for part, f := range attacked(cost.Attack{Fill: text}, len(text)) {
+			took, beside := cost.Compare(ordinary, f, usual, 10)
+			if took.Time > 10*beside.Time+50*time.Millisecond || took.Bytes > 4*usual.Bytes+8<<20 {
+				t.Errorf("%q and repetitions of %q in a %s take %s and %d bytes, and an ordinary book %s and %d bytes", head, fill, part, took.Time, took.Bytes, beside.Time, usual.Bytes)
 			}
 		}
 	})

@@ -68,7 +68,6 @@ func sizes(b *testing.B, step func(b *testing.B, message []byte)) {
 // bytes in total.
 func servedBook(t testing.TB, size int) *fnv1.RunFunctionRequest {
 	t.Helper()
-
 	files, summary := object{}, strings.Builder{}
 	for i := range 9 {
 		fmt.Fprintf(&summary, "- [Chapter](chapter-%d.md)\n", i)
@@ -83,7 +82,6 @@ func servedBook(t testing.TB, size int) *fnv1.RunFunctionRequest {
 // served returns a request for a MarkdownView whose pods serve the book.
 func served(t testing.TB, spec object) *fnv1.RunFunctionRequest {
 	t.Helper()
-
 	c := cluster.New(t, viewOf(spec), nil, run)
 	c.Settle()
 

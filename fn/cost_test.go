@@ -6,61 +6,20 @@ package fn_test
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/proto"
-	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-markdownview/test/cost"
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
-
-// A cost is the least CPU time of some calls, and the least that one allocates. No call is so
-// large that the garbage collector of the function would run in it (see gcPercent in package
-// server), so the heap has its peak at the end.
-type cost struct {
-	time  time.Duration
-	bytes int
-}
-
-// run adds calls.
-func (c *cost) run(t *testing.T, message []byte, calls int) {
-	t.Helper()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	for range calls {
-		runtime.GC()
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		began := processorTime(t)
-		if _, err := function.Respond(message); err != nil {
-			t.Fatalf("cannot run the function: %v", err)
-		}
-		took := processorTime(t) - began
-		runtime.ReadMemStats(&after)
-		allocated := int(after.TotalAlloc - before.TotalAlloc)
-		if c.bytes == 0 {
-			*c = cost{took, allocated}
-		}
-		c.time, c.bytes = min(c.time, took), min(c.bytes, allocated)
-	}
-}
-
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
-
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
 
 // TestAllocations checks how many bytes a call allocates, once earlier calls have filled pools.
 func TestAllocations(t *testing.T) {
@@ -70,9 +29,7 @@ func TestAllocations(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range calls {
-			if _, err := function.Respond(message); err != nil {
-				t.Fatalf("cannot run the function: %v", err)
-			}
+			respond(t, message)()
 		}
 		runtime.ReadMemStats(&after)
 
@@ -226,38 +183,28 @@ func calls(t *testing.T, text func(name string, size int) string, chapter int) m
 	return all
 }
 
-// attacks returns the texts of ../book/testdata/attacks.yaml by name, each as a function of its size
-// in bytes.
+// attacks returns the texts of package book by name, each as a function of its size in bytes.
 func attacks(t *testing.T) map[string]func(name string, size int) string {
 	t.Helper()
-	raw, err := os.ReadFile("../book/testdata/attacks.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []struct {
-		Name, Fill string
-		Head       []struct {
-			Text  string
-			Times int
-		}
-	}
-	if err := yaml.UnmarshalStrict(raw, &all); err != nil {
-		t.Fatal(err)
-	}
 	texts := map[string]func(string, int) string{}
-	for _, a := range all {
+	for _, a := range sample.ReadFile[[]cost.Attack](t, "../book/testdata/attacks.yaml") {
 		texts[a.Name] = func(_ string, size int) string {
-			var out strings.Builder
-			for _, h := range a.Head {
-				out.WriteString(strings.Repeat(h.Text, h.Times))
-			}
-			out.WriteString(strings.Repeat(a.Fill, max(0, size-out.Len())/len(a.Fill)))
-
-			return strings.ReplaceAll(out.String()[:min(size, out.Len())], "\x00", " ") // The API server rejects it.
+			return strings.ReplaceAll(a.Text(size), "\x00", " ") // The API server rejects it.
 		}
 	}
 
 	return texts
+}
+
+// respond returns a call.
+func respond(t *testing.T, message []byte) func() {
+	t.Helper()
+
+	return func() {
+		if _, err := function.Respond(message); err != nil {
+			t.Fatalf("cannot run the function: %v", err)
+		}
+	}
 }
 
 // TestExpensiveTexts checks that a book whose author wants it to be expensive does not cost others
@@ -266,31 +213,24 @@ func attacks(t *testing.T) map[string]func(name string, size int) string {
 func TestExpensiveTexts(t *testing.T) {
 	const mostTime, mostMemory = 3, 2
 	// An ordinary book with a large SUMMARY.md has many chapters.
-	messages, usual := calls(t, ordinary, 10_240), map[string]*cost{}
+	messages, usual := calls(t, ordinary, 10_240), map[string]cost.Cost{}
 	messages["SUMMARY"] = calls(t, ordinary, 1_111)["chapter"]
 	messages["small SUMMARY"] = messages["SUMMARY"]
 	for part, message := range messages {
-		usual[part] = &cost{}
-		usual[part].run(t, message, 15)
-		t.Logf("ordinary, %s: %s, %d KiB", part, usual[part].time, usual[part].bytes>>10)
+		var c cost.Cost
+		for range 15 {
+			c.Add(respond(t, message))
+		}
+		t.Logf("ordinary, %s: %s, %d KiB", part, c.Time, c.Bytes>>10)
+		usual[part] = c
 	}
 	for name, text := range attacks(t) {
 		for part, message := range calls(t, text, 1_000_000) {
-			var took, beside cost
-			took.run(t, message, 1)
-			// Other processes of the machine can double the CPU time of a call, so
-			// ordinary ones are measured beside it.
-			for n := 0; took.time > mostTime*usual[part].time && n < 30; n++ {
-				beside.run(t, messages[part], 1)
-				took.run(t, message, 1)
-			}
-			if beside.time == 0 {
-				beside = *usual[part]
-			}
-			heap, most := len(message)+took.bytes, mostMemory*(len(messages[part])+usual[part].bytes)
-			if took.time > mostTime*beside.time || heap > most {
+			took, beside := cost.Compare(respond(t, messages[part]), respond(t, message), usual[part], mostTime)
+			heap, most := len(message)+took.Bytes, mostMemory*(len(messages[part])+usual[part].Bytes)
+			if took.Time > mostTime*beside.Time || heap > most {
 				t.Errorf("%s in the %s: a call takes %s and %d KiB, and for an ordinary book %s and at most %d KiB",
-					name, part, took.time, heap>>10, beside.time, most>>10)
+					name, part, took.Time, heap>>10, beside.Time, most>>10)
 			}
 		}
 	}

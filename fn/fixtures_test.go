@@ -18,7 +18,7 @@ var (
 	at, textAt, listAt     = cluster.At, cluster.TextAt, cluster.ListAt
 	child, metadata, clone = cluster.Child, cluster.Metadata, cluster.Clone
 	revisionOf, mergeInto  = cluster.RevisionOf, cluster.Merge
-	toStruct               = cluster.Struct
+	toStruct, isFatal      = cluster.Struct, cluster.IsFatal
 )
 
 // newCluster returns a simulated cluster that checks the laws for each call.
@@ -32,7 +32,6 @@ func newCluster(t testing.TB, xr, input object) *cluster.Cluster {
 // can name.
 func sharing(t testing.TB, spec, input object, configMaps map[string]object) *cluster.Cluster {
 	t.Helper()
-
 	c := newCluster(t, viewOf(spec), input)
 	c.Shared = configMaps
 
@@ -80,7 +79,6 @@ func toState(t testing.TB, key string, o object) *fnv1.State {
 // valueOf returns a Value. It keeps Values that are already in value, at any depth.
 func valueOf(t testing.TB, value any) *structpb.Value {
 	t.Helper()
-
 	switch value := value.(type) {
 	case *structpb.Value:
 		return value
@@ -104,7 +102,6 @@ func valueOf(t testing.TB, value any) *structpb.Value {
 // readYAML returns the object in a file of the repository.
 func readYAML(t testing.TB, path string) object {
 	t.Helper()
-
 	b, err := os.ReadFile(filepath.Join("..", path))
 	if err != nil {
 		t.Fatal(err)

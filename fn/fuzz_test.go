@@ -153,7 +153,6 @@ func TestLargestText(t *testing.T) {
 // checkText composes a file. The laws compare it.
 func checkText(t *testing.T, name, text string) {
 	t.Helper()
-
 	files := object{"SUMMARY.md": "- [A](a.md)", "a.md": "", name: text}
 	if rsp := checkLaws(t, newCluster(t, viewOf(object{"markdowns": files}), nil).Request()); isFatal(rsp) {
 		t.Fatalf("law 7: file %q is rejected: %v", name, rsp.GetResults())

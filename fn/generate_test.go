@@ -18,7 +18,6 @@ import (
 // a pipeline.
 func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 	t.Helper()
-
 	view, input := s.View(), s.Input()
 	if s.Maybe(4) {
 		input = nil
@@ -62,7 +61,6 @@ func generate(t testing.TB, s *sample.Source) *fnv1.RunFunctionRequest {
 // them with something else that the Composition requires under the same name.
 func requirements(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	t.Helper()
-
 	for _, key := range slices.Sorted(maps.Keys(req.GetRequiredResources())) {
 		choice := s.Below(13)
 		if choice < 8 {
@@ -93,7 +91,6 @@ func requirements(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) 
 // that a response required.
 func schemas(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	t.Helper()
-
 	if s.Maybe(2) {
 		return
 	}
@@ -132,7 +129,6 @@ func vary(s *sample.Source, view object) {
 // observe adds a composed resource to the cluster, in a random state.
 func observe(t testing.TB, c *cluster.Cluster, s *sample.Source, key string) {
 	t.Helper()
-
 	earlier := newCluster(t, c.XR, c.Input)
 	earlier.Shared, earlier.Repositories = c.Shared, c.Repositories
 	if s.Maybe(3) {
@@ -225,7 +221,6 @@ func remember(c *cluster.Cluster, s *sample.Source) {
 // pipeline adds the desired state of earlier steps.
 func pipeline(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	t.Helper()
-
 	if s.Maybe(2) {
 		return
 	}
@@ -254,7 +249,6 @@ func pipeline(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 // corrupt changes a request to one that Crossplane never sends.
 func corrupt(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 	t.Helper()
-
 	roots := []*structpb.Struct{
 		req.GetObserved().GetComposite().GetResource(), req.GetInput(), req.GetContext(),
 		req.GetDesired().GetComposite().GetResource(),
@@ -277,7 +271,6 @@ func corrupt(t testing.TB, s *sample.Source, req *fnv1.RunFunctionRequest) {
 // corruptStruct replaces, adds or removes a field, at most the given levels deep.
 func corruptStruct(t testing.TB, s *sample.Source, in *structpb.Struct, levels int) {
 	t.Helper()
-
 	if len(in.GetFields()) == 0 {
 		return
 	}
@@ -321,7 +314,6 @@ func oddName(s *sample.Source) string {
 // odd returns a value that is invalid for nearly every field.
 func odd(t testing.TB, s *sample.Source) *structpb.Value {
 	t.Helper()
-
 	empty := &structpb.Value{}
 
 	return valueOf(t, sample.Pick[any](s,

@@ -55,7 +55,6 @@ func TestGolden(t *testing.T) {
 // nothing.
 func lawSettled(t *testing.T, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
-
 	if len(rsp.GetResults()) > 0 {
 		t.Errorf("law 5: events while nothing changes: %v", rsp.GetResults())
 	}
@@ -76,7 +75,6 @@ func lawSettled(t *testing.T, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctio
 // goldenRequests returns the requests of testdata by name.
 func goldenRequests(t testing.TB) map[string]*fnv1.RunFunctionRequest {
 	t.Helper()
-
 	paths, err := filepath.Glob(filepath.Join("testdata", "requests", "*.json"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("cannot find golden requests: %v", err)
@@ -93,7 +91,6 @@ func goldenRequests(t testing.TB) map[string]*fnv1.RunFunctionRequest {
 
 func readGolden(t testing.TB, path string, into proto.Message) {
 	t.Helper()
-
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("cannot read a golden file: %v", err)
@@ -107,7 +104,6 @@ func readGolden(t testing.TB, path string, into proto.Message) {
 // purpose, so the JSON is indented again.
 func writeGolden(t testing.TB, path string, b []byte, err error) {
 	t.Helper()
-
 	out := bytes.Buffer{}
 	if err := errors.Join(err, json.Indent(&out, b, "", "  ")); err != nil {
 		t.Fatalf("cannot encode %s: %v", path, err)

@@ -62,26 +62,14 @@ func isOurs(key string) bool {
 	return isText(key) || slices.Contains(ours, key) || slices.Contains(optional, key)
 }
 
-// isImmutable returns whether an Input gives each text a ConfigMap of its own.
-func isImmutable(input object) bool {
-	return input["immutableConfigMaps"] == true || input["server"] != nil
-}
-
 func run(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	t.Helper()
-
 	rsp, err := function.RunFunction(context.Background(), req)
 	if err != nil {
 		t.Fatalf("RunFunction(...): %v", err)
 	}
 
 	return rsp
-}
-
-func isFatal(rsp *fnv1.RunFunctionResponse) bool {
-	return slices.ContainsFunc(rsp.GetResults(), func(r *fnv1.Result) bool {
-		return r.GetSeverity() == fnv1.Severity_SEVERITY_FATAL
-	})
 }
 
 // reported returns the conditions and results of a response, as a reader sees them.
@@ -141,7 +129,6 @@ type call struct {
 // holds for every single response. doc.go numbers the laws.
 func checkLaws(t testing.TB, req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
 	t.Helper()
-
 	before := marshal(t, req)
 	rsp := run(t, req)
 	c := &call{
@@ -280,7 +267,6 @@ func (c *call) lawFatal() {
 // lawUnchanged checks law 3 for a response that composes nothing.
 func lawUnchanged(t testing.TB, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
-
 	if diff := cmp.Diff(req.GetDesired(), rsp.GetDesired(), protocmp.Transform()); diff != "" {
 		t.Errorf("law 3: desired state: -before, +after:\n%s", diff)
 	}
@@ -420,7 +406,7 @@ func (c *call) lawTexts() {
 	if (c.bookImage() != "") != (c.text == "image") {
 		c.Errorf("law 3: the pods read %s with the image %q", c.text, c.bookImage())
 	}
-	if immutable := isImmutable(c.input); c.text != "image" && immutable != (c.text != "configmap") {
+	if immutable := c.input["immutableConfigMaps"] == true || c.input["server"] != nil; c.text != "image" && immutable != (c.text != "configmap") {
 		c.Errorf("law 3: the pods read %s with immutable ConfigMaps: %t", c.text, immutable)
 	}
 	serving := textAt(c.observed["deployment"], "metadata", "annotations", "markdownview.fn.crossplane.io/serving")
@@ -880,7 +866,6 @@ func statusFields(c *call) []string {
 // that cannot be sent, such as one with text that is not valid UTF-8.
 func marshal(t testing.TB, m proto.Message) []byte {
 	t.Helper()
-
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		t.Fatalf("law 1: cannot marshal: %v", err)

@@ -111,7 +111,6 @@ func TestLives(t *testing.T) {
 
 func live(t testing.TB, s *sample.Source) {
 	t.Helper()
-
 	view, input := s.View(), s.Input()
 	input["allowedImages"] = everyImage()
 	sample.Fit(view, input)

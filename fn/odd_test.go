@@ -14,7 +14,6 @@ import (
 // setIn sets fields at any depth.
 func setIn(t *testing.T, in *structpb.Struct, fields object) {
 	t.Helper()
-
 	for name, value := range fields {
 		below, ok := value.(object)
 		if child := in.GetFields()[name].GetStructValue(); ok && child != nil {

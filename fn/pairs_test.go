@@ -2,14 +2,11 @@ package fn_test
 
 import (
 	"maps"
-	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
@@ -96,23 +93,11 @@ func pairsOf(spec, input object) []pair {
 // everySetting returns a spec and an Input with every field.
 func everySetting(t *testing.T) (spec, input object) {
 	t.Helper()
-
 	spec = at(schemaOf(t), "properties", "spec", "properties").(object)
 	spec["markdownsFrom"] = []any{at(spec, "markdownsFrom", "items", "properties")}
-	input = fieldsOf(reflect.TypeFor[v1beta1.Input]())
-	input["templates"] = fieldsOf(reflect.TypeFor[v1beta1.Templates]())
+	crd := readYAML(t, "package/function/input/markdownview.fn.crossplane.io_inputs.yaml")
+	input = at(listAt(crd, "spec", "versions")[0], "schema", "openAPIV3Schema", "properties").(object)
+	input["templates"] = at(input, "templates", "properties")
 
 	return spec, input
-}
-
-// fieldsOf returns an object with the fields of a type.
-func fieldsOf(kind reflect.Type) object {
-	fields := object{}
-	for f := range kind.Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
-			fields[name] = object{name: true}
-		}
-	}
-
-	return fields
 }

@@ -18,7 +18,6 @@ import (
 // schemaOf returns the schema in the XRD of the Configuration.
 func schemaOf(t *testing.T) any {
 	t.Helper()
-
 	versions := listAt(readYAML(t, "package/configuration/definition.yaml"), "spec", "versions")
 
 	return at(versions[0], "schema", "openAPIV3Schema")

@@ -9,7 +9,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
-	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/validate"
 	"github.com/crossplane-contrib/function-markdownview/internal/view"
@@ -45,8 +44,7 @@ func TestTemplates(t *testing.T) {
 		"Replicas": {reason: "A template can set replicas", template: `spec: {replicas: 0}`, want: "mdbook, 0, RollingUpdate 100% 0", same: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := viewtest.View()
-			v.Input = *viewtest.Decode[v1beta1.Input](t, "{"+tc.input+"}")
+			v := viewtest.With(t, "{"+tc.input+"}")
 			v.Input.Templates.Deployment = viewtest.Template(t, "{"+tc.template+"}")
 			d := composed(t, v, request.Observed{})
 			var names []string
@@ -125,8 +123,7 @@ func TestTemplateErrors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := viewtest.View()
-			v.Input = *viewtest.Decode[v1beta1.Input](t, tc.input)
+			v := viewtest.With(t, tc.input)
 			if tc.change != nil {
 				tc.change(&v)
 			}

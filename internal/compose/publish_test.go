@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
@@ -40,8 +39,7 @@ func TestPublished(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := viewtest.View()
-			v.Input = *viewtest.Decode[v1beta1.Input](t, tc.input)
+			v := viewtest.With(t, tc.input)
 			d := composed(t, v, request.Observed{})
 			b, err := json.Marshal(d.Resources[len(d.Resources)-1].Object)
 			if err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/compose"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
@@ -91,8 +90,7 @@ func TestDegradedRoute(t *testing.T) {
 		"NotAllowed": {"Another reason", "", "ResolvedRefs, reason: RefNotPermitted", rejected("RefNotPermitted")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := viewtest.View()
-			v.Input = *viewtest.Decode[v1beta1.Input](t, `{route: {host: a.b, parentRefs: [{name: a}]}}`)
+			v := viewtest.With(t, `{route: {host: a.b, parentRefs: [{name: a}]}}`)
 			// The route was added to the Input later, so it is not missing.
 			v.Last = *viewtest.Decode[view.LastStatus](t, wasAvailable)
 			d, _ := compose.Compose(v, request.Observed{})

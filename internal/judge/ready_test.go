@@ -165,8 +165,7 @@ func TestRouteReady(t *testing.T) {
 		"Pending":  {"A Gateway has not decided", second, `{type: Accepted, status: Unknown, observedGeneration: 2}`, false, ""},
 		"Resolved": {"It has only resolved the Service", second, `{type: ResolvedRefs, status: "True", observedGeneration: 2}`, false, ""},
 	}
-	v := viewtest.View()
-	v.Input = *viewtest.Decode[v1beta1.Input](t, `{route: {host: a.b, parentRefs: [{name: a}, `+second+`]}}`)
+	v := viewtest.With(t, `{route: {host: a.b, parentRefs: [{name: a}, `+second+`]}}`)
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			o := viewtest.Decode[request.ObservedRoute](t, `{metadata: {generation: 2}, status: {parents: [

@@ -11,24 +11,12 @@ import (
 	"github.com/crossplane-contrib/function-markdownview/internal/viewtest"
 )
 
-// TestURL checks the address of a book. Packages view and compose have tests of its host and port.
+// TestURL checks the address of a Service with a port of its own. The golden responses have
+// other addresses, and packages view and compose have tests of host and port.
 func TestURL(t *testing.T) {
-	const service = "http://viewer-sample.default.svc"
-	public := viewtest.View()
-	public.Input = *viewtest.Decode[v1beta1.Input](t, `{route: {host: "{name}.example.com"}}`)
-	for _, tc := range []struct {
-		reason string
-		view   view.View
-		ports  []corev1.ServicePort
-		want   string
-	}{
-		{"Port 80 is omitted from the URL", viewtest.View(), []corev1.ServicePort{{Port: 80}}, service},
-		{"Another port is part of the URL", viewtest.View(), []corev1.ServicePort{{Port: 8080}}, service + ":8080"},
-		{"The book has a public address", public, []corev1.ServicePort{{Port: 8080}}, "https://sample.example.com"},
-	} {
-		if got := URLOf(tc.view, tc.ports); got != tc.want {
-			t.Errorf("%s: want %s, got %s", tc.reason, tc.want, got)
-		}
+	const want = "http://viewer-sample.default.svc:8080"
+	if got := URLOf(viewtest.View(), []corev1.ServicePort{{Port: 8080}}); got != want {
+		t.Errorf("want %s, got %s", want, got)
 	}
 }
 

@@ -345,7 +345,6 @@ func FuzzDecode(f *testing.F) {
 
 func compareDecode[T any](t *testing.T, s *structpb.Struct) {
 	t.Helper()
-
 	text, err := s.MarshalJSON()
 	if err != nil {
 		t.Fatalf("cannot encode: %v", err)

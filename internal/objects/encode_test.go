@@ -83,16 +83,6 @@ func TestEncodeLong(t *testing.T) {
 	}
 }
 
-// TestObjectField checks the bytes of an entry whose value is a Struct.
-func TestObjectField(t *testing.T) {
-	got := string(written(func(w *objects.Writer) {
-		w.ObjectField("o", func() { w.Field("l", objects.Value{Encoded: []byte(number)}); w.Field("k", "v") })
-	}))
-	if want := entry("o", sized(5, entry("k", sized(3, "v"))+entry("l", number))); got != want {
-		t.Errorf("want %q, got %q", want, got)
-	}
-}
-
 // FuzzEncode compares what a Writer writes with the JSON of encoding/json. FuzzDecode reads such Structs.
 func FuzzEncode(f *testing.F) {
 	addSeeds(f)

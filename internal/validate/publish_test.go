@@ -1,20 +1,9 @@
 package validate
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
-
-// parents returns a number of parents in YAML.
-func parents(n int) string {
-	all := make([]string, n)
-	for i := range all {
-		all[i] = fmt.Sprintf("{name: gateway-%d}", i)
-	}
-
-	return strings.Join(all, ", ")
-}
 
 func TestValidatePublish(t *testing.T) {
 	const gateway = `parentRefs: [{name: public}]`
@@ -72,8 +61,8 @@ func TestValidatePublish(t *testing.T) {
 		"NoSection":     {reason: "Gateway API rejects a second entry for a Gateway if one has no section", input: `{route: {parentRefs: [{name: a, sectionName: b}, {name: a}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value…"},
 		"SectionLater":  {reason: "Gateway API rejects a second entry for a Gateway, also if only the first has no section", input: `{route: {parentRefs: [{name: a}, {name: a, sectionName: b}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value…"},
 		"ParentPorts":   {reason: "Gateway API rejects entries that differ only in port", input: `{route: {parentRefs: [{name: a, port: 80}, {name: a, port: 443}], host: a.b}}`, want: "input.route.parentRefs[1]: Invalid value…"},
-		"MostParents":   {reason: "Gateway API accepts 32 parents", input: `{route: {parentRefs: [` + parents(32) + `], host: a.b}}`},
-		"ManyParents":   {reason: "Gateway API rejects 33 parents", input: `{route: {parentRefs: [` + parents(33) + `], host: a.b}}`, want: "input.route.parentRefs: Too many: 33: must have at most 32 items"},
+		"MostParents":   {reason: "Gateway API accepts 32 parents", input: `{route: {parentRefs: [` + entries(32, "{name: gateway-%d}") + `], host: a.b}}`},
+		"ManyParents":   {reason: "Gateway API rejects 33 parents", input: `{route: {parentRefs: [` + entries(33, "{name: gateway-%d}") + `], host: a.b}}`, want: "input.route.parentRefs: Too many: 33: must have at most 32 items"},
 		"ParentPort":    {reason: "A port must be at most 65535", input: `{route: {parentRefs: [{name: a, port: 70000}], host: a.b}}`, want: "input.route.parentRefs[0].port: Invalid value…"},
 		"ParentSpace":   {reason: "The name of a namespace has no dots", input: `{route: {parentRefs: [{name: a, namespace: a.b}], host: a.b}}`, want: "input.route.parentRefs[0].namespace: Invalid value…"},
 		"Section":       {reason: "The name of a listener is in lower case", input: `{route: {parentRefs: [{name: a, sectionName: A}], host: a.b}}`, want: "input.route.parentRefs[0].sectionName: Invalid value…"},

@@ -29,7 +29,7 @@ func TestSettings(t *testing.T) {
 			spec: `book: {title: ` + strings.Repeat("ペ", 256) + `, description: ` + strings.Repeat("ペ", 1024) +
 				`, language: ` + language[:34] + `b, authors: [` + strings.Repeat(strings.Repeat("ペ", 256)+",", 32) + `],
 				repositoryUrl: "https://a/` + strings.Repeat("b", 1014) + `", editUrlTemplate: "https://a/{path}` +
-				strings.Repeat("b", 1008) + `", redirects: {` + redirects(64, strings.Repeat("x", 503)) + `}}`,
+				strings.Repeat("b", 1008) + `", redirects: {` + entries(64, "/%03d.html: "+strings.Repeat("x", 503)) + `}}`,
 		},
 		"Longest":     {reason: "The longest redirect", spec: redirect("/"+strings.Repeat("a", 249)+".html", strings.Repeat("b", 512))},
 		"Title":       {reason: "One character more", spec: `book: {title: ` + strings.Repeat("a", 257) + `}`, want: `spec.book.title: Invalid value: "` + strings.Repeat("a", 80) + `…": must be at most 256 characters long`},
@@ -54,8 +54,8 @@ func TestSettings(t *testing.T) {
 		"Backslash":  {reason: "Browsers read it as a slash", spec: redirect("/z.html", `/\example.com`), want: `spec.book.redirects[/z.html]: Invalid value: "/\\example.com": ` + target},
 		"Escaped":    {reason: "mdBook 0.5 would write &#x3D; into JavaScript", spec: redirect("/z.html", "b.html?c=d"), want: `spec.book.redirects[/z.html]: Invalid value: "b.html?c=d": ` + target},
 		"NoTarget":   {reason: "The page would lead to its folder", spec: redirect("/z.html", ""), want: `spec.book.redirects[/z.html]: Invalid value: "": ` + target},
-		"Many":       {reason: "One redirect more", spec: `book: {redirects: {` + redirects(301, "/") + `}}`, want: "spec.book.redirects: Too many: 301: must have at most 300 items"},
-		"Large":      {reason: "A variable has at most 128 KiB", spec: `book: {redirects: {` + redirects(80, strings.Repeat("x", 500)) + `}}`, want: "spec.book.redirects: Forbidden: remove the oldest redirects: together they have more than 32 KiB (32768 bytes)"},
+		"Many":       {reason: "One redirect more", spec: `book: {redirects: {` + entries(301, "/%03d.html: /") + `}}`, want: "spec.book.redirects: Too many: 301: must have at most 300 items"},
+		"Large":      {reason: "A variable has at most 128 KiB", spec: `book: {redirects: {` + entries(80, "/%03d.html: "+strings.Repeat("x", 500)) + `}}`, want: "spec.book.redirects: Forbidden: remove the oldest redirects: together they have more than 32 KiB (32768 bytes)"},
 	})
 }
 
@@ -96,11 +96,11 @@ func TestXRD(t *testing.T) {
 	}
 }
 
-// redirects returns n redirects to a target, in YAML.
-func redirects(n int, target string) string {
+// entries returns n entries of a list or map in YAML, by a format with their number.
+func entries(n int, format string) string {
 	var all strings.Builder
 	for i := range n {
-		fmt.Fprintf(&all, "/%03d.html: %s, ", i, target)
+		fmt.Fprintf(&all, format+", ", i)
 	}
 
 	return all.String()

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"github.com/crossplane-contrib/function-markdownview/input/v1beta1"
 	"github.com/crossplane-contrib/function-markdownview/internal/objects"
 	"github.com/crossplane-contrib/function-markdownview/internal/report"
 	"github.com/crossplane-contrib/function-markdownview/internal/request"
@@ -76,6 +77,15 @@ func View() view.View {
 	v.Metadata.Name, v.Metadata.Namespace = "sample", "default"
 	v.Spec.Markdowns = map[string]string{"SUMMARY.md": "- [A](a.md)", "a.md": ""}
 	v.Spec.Replicas = ptr.To[int32](2)
+
+	return v
+}
+
+// With returns a view with an Input, in YAML.
+func With(t *testing.T, input string) view.View {
+	t.Helper()
+	v := View()
+	v.Input = *Decode[v1beta1.Input](t, input)
 
 	return v
 }

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/crossplane-contrib/function-markdownview/book"
+	"github.com/crossplane-contrib/function-markdownview/test/sample"
 )
 
 func mdbooks(t *testing.T) map[string]mdbook {
@@ -51,32 +50,16 @@ func (m mdbook) same(t *testing.T, files book.Files) {
 // TestCases runs the cases of package book, which has the expected verdicts.
 func TestCases(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../../book/testdata/cases.yaml")
-	must(t, err)
-	var cases []struct {
-		Name     string            `json:"name"`
-		Summary  *string           `json:"summary"`
-		Files    []string          `json:"files"`
-		Texts    map[string]string `json:"texts"`
-		Binaries []string          `json:"binaries"`
-		Stricter []string          `json:"stricter"`
-
-		Redirects map[string]string `json:"redirects"`
-	}
-	must(t, yaml.UnmarshalStrict(raw, &cases))
+	cases := sample.ReadFile[[]sample.Case](t, "../../book/testdata/cases.yaml")
 	for version, m := range mdbooks(t) {
 		for _, c := range cases {
 			t.Run(version+"/"+c.Name, func(t *testing.T) {
 				t.Parallel()
-				files := book.Files{Markdowns: map[string]string{}, Binaries: c.Binaries, Redirects: c.Redirects}
-				for _, name := range c.Files {
-					files.Markdowns[name] = text(name)
-				}
-				for name, content := range c.Texts {
-					files.Markdowns[name] = mark(name) + "\n" + content
-				}
-				if c.Summary != nil {
-					files.Markdowns["SUMMARY.md"] = *c.Summary
+				files := book.Files{Markdowns: c.Markdowns(), Binaries: c.Binaries, Redirects: c.Redirects}
+				for name, content := range files.Markdowns {
+					if name != "SUMMARY.md" {
+						files.Markdowns[name] = mark(name) + "\n" + content
+					}
 				}
 				if slices.Contains(c.Stricter, version) {
 					if problems, _ := book.Check(files); len(problems.First) == 0 {

@@ -15,7 +15,6 @@ import (
 // server decodes it as YAML.
 func Sent(t testing.TB, o Object) Object {
 	t.Helper()
-
 	b, err := json.Marshal(o)
 	if err != nil {
 		t.Fatalf("law 4: cannot encode %v: %v", o["kind"], err)

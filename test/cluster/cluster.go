@@ -65,7 +65,6 @@ func New(
 	t testing.TB, xr, input Object, call func(testing.TB, *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse,
 ) *Cluster {
 	t.Helper()
-
 	c := &Cluster{
 		t: t, call: call, XR: Clone(xr), Input: input,
 		Objects: map[string]Object{}, applied: map[string]Object{},

@@ -89,7 +89,7 @@ func (c *Cluster) Reconcile() *fnv1.RunFunctionResponse {
 		c.call(c.t, req)
 	}
 	rsp := c.call(c.t, c.Request())
-	if isFatal(rsp) {
+	if IsFatal(rsp) {
 		c.setConditions(rsp, "cannot compose resources", false)
 
 		return rsp
@@ -142,7 +142,8 @@ func (c *Cluster) setStatus(status Object) {
 	Child(c.XR, "status")["conditions"] = conditions
 }
 
-func isFatal(rsp *fnv1.RunFunctionResponse) bool {
+// IsFatal returns whether a response has a fatal result.
+func IsFatal(rsp *fnv1.RunFunctionResponse) bool {
 	return slices.ContainsFunc(rsp.GetResults(), func(r *fnv1.Result) bool {
 		return r.GetSeverity() == fnv1.Severity_SEVERITY_FATAL
 	})

@@ -75,7 +75,6 @@ func Clone(o Object) Object {
 // Struct returns the Struct of an object.
 func Struct(t testing.TB, o Object) *structpb.Struct {
 	t.Helper()
-
 	s, err := structpb.NewStruct(o)
 	if err != nil {
 		t.Fatalf("cannot create a Struct: %v", err)

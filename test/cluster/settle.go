@@ -29,7 +29,7 @@ func (c *Cluster) Settle() Phase {
 	for range most {
 		rsp := c.Reconcile()
 		p.add(rsp)
-		if isFatal(rsp) {
+		if IsFatal(rsp) {
 			return p
 		}
 		if !c.Step() && c.quiet() {
@@ -69,7 +69,7 @@ func (p *Phase) add(rsp *fnv1.RunFunctionResponse) {
 	for _, r := range rsp.GetResults() {
 		p.Events = append(p.Events, r.GetReason())
 	}
-	if isFatal(rsp) {
+	if IsFatal(rsp) {
 		return
 	}
 	ready := true
@@ -84,7 +84,6 @@ func (p *Phase) add(rsp *fnv1.RunFunctionResponse) {
 // the end. Ready turns true at most once.
 func (p *Phase) check(t testing.TB) {
 	t.Helper()
-
 	if runs := slices.Compact(slices.Clone(p.ready)); len(runs) > 3 || len(runs) == 3 && !runs[0] {
 		t.Errorf("law 5: Ready turned false again, or true twice: %v", p.ready)
 	}
@@ -97,7 +96,6 @@ func (p *Phase) check(t testing.TB) {
 
 func flapped(t testing.TB, what string, states []string) {
 	t.Helper()
-
 	runs := slices.Compact(slices.Clone(states))
 	for i, state := range runs {
 		before := slices.Index(runs[:i], state)
@@ -124,6 +122,3 @@ func (p *Phase) Status() string { return p.status[len(p.status)-1] }
 
 // Condition returns the last reason and message of a condition.
 func (p *Phase) Condition(kind string) string { return p.conditions[kind][len(p.conditions[kind])-1] }
-
-// Conditions returns all reasons and messages that a condition had.
-func (p *Phase) Conditions(kind string) []string { return slices.Compact(p.conditions[kind]) }

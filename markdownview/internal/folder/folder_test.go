@@ -13,6 +13,13 @@ import (
 
 func quiet(string, ...any) {}
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // write writes files to a folder. A text that begins with "-> " is a link.
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
@@ -24,9 +31,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 			tree[name].Mode = fs.ModeSymlink
 		}
 	}
-	if err := os.CopyFS(dir, tree); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(dir, tree))
 }
 
 func namesOf(f *Folder) (names []string) {

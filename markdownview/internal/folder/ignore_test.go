@@ -75,9 +75,7 @@ func TestListAsGit(t *testing.T) {
 		}
 		slices.Sort(want)
 		f, err := List(filepath.Join(top, book), quiet)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(want, namesOf(f)); diff != "" {
 			t.Errorf("folder %s: -Git +ours\n%s", book, diff)
 		}

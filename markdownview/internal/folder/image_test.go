@@ -21,22 +21,16 @@ func TestLayer(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"b.md": "B", "a/c/d.md": "D", "a/b.md": "A"})
 	f, err := List(dir, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out bytes.Buffer
-	if err := f.writeTar(&out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.writeTar(&out))
 	var got []string
 	for r := tar.NewReader(bytes.NewReader(out.Bytes())); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		content, _ := io.ReadAll(r)
 		got = append(got, h.FileInfo().Mode().String()+" "+h.Name+" "+string(content))
 	}
@@ -50,18 +44,13 @@ func TestLayer(t *testing.T) {
 		t.Errorf("want a layer with the tarball of %d bytes, got %v, %s, %v", out.Len(), layer, tarball, err)
 	}
 	file := filepath.Join(dir, "b.md")
-	if err := errors.Join(os.Chtimes(file, time.Unix(0, 0), time.Unix(0, 0)), os.Chmod(file, 0o400)); err != nil {
-		t.Fatal(err)
-	}
-	if f, err = List(dir, quiet); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Chtimes(file, time.Unix(0, 0), time.Unix(0, 0)), os.Chmod(file, 0o400)))
+	f, err = List(dir, quiet)
+	must(t, err)
 	if again, _, err := f.layer(); err != nil || again.Digest != layer.Digest {
 		t.Errorf("the digest depends on the time or the mode of a file: %v", err)
 	}
-	if err := errors.Join(os.Chmod(file, 0o600), os.Truncate(file, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Chmod(file, 0o600), os.Truncate(file, 0)))
 	if _, _, err := f.layer(); err == nil || !strings.HasPrefix(err.Error(), "cannot read "+file+", which has changed meanwhile") {
 		t.Errorf("want an error for a file that has changed, got %v", err)
 	}

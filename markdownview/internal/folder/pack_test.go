@@ -22,13 +22,9 @@ func packed(t *testing.T, files map[string]string, v View) (p Packed, dir string
 	dir = t.TempDir()
 	write(t, dir, files)
 	f, err := List(dir, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	content, err := f.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p, err = f.Pack(content, v)
 
 	return p, dir, err
@@ -38,14 +34,12 @@ func packed(t *testing.T, files map[string]string, v View) (p Packed, dir string
 // replaced.
 func TestPack(t *testing.T) {
 	view := View{Name: "pr-1", Namespace: "team", Labels: map[string]string{"pull-request": "1"}}
-	if err := yaml.Unmarshal([]byte(`
+	must(t, yaml.Unmarshal([]byte(`
 apiVersion: example.org/v1
 kind: Wiki
 metadata: {name: docs, annotations: {a: b}}
 spec: {replicas: 2, markdowns: {old.md: ""}, markdownsFrom: [{configMap: {name: shared}}]}
-`), &view.Object); err != nil {
-		t.Fatal(err)
-	}
+`), &view.Object))
 	const want = `---
 apiVersion: example.org/v1
 kind: Wiki
@@ -65,9 +59,7 @@ spec:
   replicas: 2
 `
 	got, _, err := packed(t, map[string]string{"a.md": "A"}, view)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(want, got.YAML); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -125,9 +117,7 @@ func unpack(t *testing.T, text string) (files map[string]string, largest int) {
 			}
 		}
 		encoded, err := yaml.YAMLToJSON([]byte(document))
-		if err := errors.Join(err, json.Unmarshal(encoded, &o)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(err, json.Unmarshal(encoded, &o)))
 		largest = max(largest, len(encoded))
 		add := func(to, texts map[string]string, binaries map[string][]byte) {
 			maps.Copy(to, texts)

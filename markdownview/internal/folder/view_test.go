@@ -32,9 +32,7 @@ func TestComplete(t *testing.T) {
 			file := ""
 			if tc.file != "" {
 				file = "view.yaml"
-				if err := os.WriteFile(file, []byte(tc.file), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(file, []byte(tc.file), 0o600))
 			}
 			got, err := tc.view.Complete(file, tc.dir)
 			problem := ""

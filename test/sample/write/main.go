@@ -104,12 +104,7 @@ func (c *cli) writeFolders() error {
 	if err != nil {
 		return err
 	}
-	var cases []struct {
-		Summary  *string           `json:"summary"`
-		Files    []string          `json:"files"`
-		Texts    map[string]string `json:"texts"`
-		Binaries []string          `json:"binaries"`
-	}
+	var cases []sample.Case
 	if err := yaml.Unmarshal(raw, &cases); err != nil {
 		return err
 	}
@@ -118,16 +113,9 @@ func (c *cli) writeFolders() error {
 		folders[fmt.Sprintf("folder-%d", seed)] = sample.Random(seed).Folder()
 	}
 	for i, book := range cases {
-		files := map[string]string{}
-		for _, name := range book.Files {
-			files[name] = "text"
-		}
+		files := book.Markdowns()
 		for _, name := range book.Binaries {
 			files[name] = "\xff"
-		}
-		maps.Copy(files, book.Texts)
-		if book.Summary != nil {
-			files["SUMMARY.md"] = *book.Summary
 		}
 		folders[fmt.Sprintf("case-%d", i)] = files
 	}
