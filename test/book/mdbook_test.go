@@ -56,7 +56,7 @@ func (m mdbook) serves(t *testing.T, files book.Files) (pages []string, err erro
 func (m mdbook) build(t *testing.T, files book.Files, env ...string) (output string, err error) {
 	t.Helper()
 	dir := m.write(t, files)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := m.command(ctx, dir, env, "mdbook", "build")
 	out, err := cmd.CombinedOutput()

@@ -237,7 +237,7 @@ func (p process) output() string {
 // eventually waits until ok returns true.
 func (p process) eventually(t *testing.T, reason string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		running := true
 		select {
 		case <-p.exited:

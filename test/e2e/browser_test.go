@@ -36,6 +36,7 @@ func Browser(k *kit) {
 	k.apply(book(name, spec...))
 	k.settle(name)
 
+	k.servedAt(name, "/", "Welcome")                       // The node may not know the pod yet.
 	rsp, err := http.Get(k.address(name) + "/img/dot.gif") //nolint:noctx // A test has a timeout.
 	k.must(err)
 	body, err := io.ReadAll(rsp.Body)

@@ -65,22 +65,16 @@ func start(t *testing.T) *cluster {
 	t.Helper()
 	log.SetLogger(logr.Discard()) // Otherwise controller-runtime prints a warning.
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := filepath.Join(root, ".run", "e2e-"+time.Now().Format("150405.000"))
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o750))
 	t.Cleanup(func() {
 		// The logs of a failed test are kept.
 		if !t.Failed() {
 			_ = os.RemoveAll(dir)
 		}
 	})
-	if err := gatewayv1.Install(scheme.Scheme); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gatewayv1.Install(scheme.Scheme))
 	c := &cluster{Options: controlplane.OptionsFor(root, dir)}
 	if kubeconfig := os.Getenv("E2E_KUBECONFIG"); kubeconfig != "" {
 		c.attach(t, kubeconfig)
@@ -102,9 +96,7 @@ func (c *cluster) up(t *testing.T) {
 		c.trap(t)
 	}
 	cp, err := controlplane.Start(ctx, c.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(cp.Stop)
 	stopOnSignal(cp)
 	if err := cp.Explain(ctx, cp.InstallOurs(ctx, c.Options)); err != nil {
@@ -135,13 +127,10 @@ func stopOnSignal(cp *controlplane.ControlPlane) {
 func (c *cluster) attach(t *testing.T, kubeconfig string) {
 	t.Helper()
 	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg.QPS = -1
-	if c.WithWatch, err = client.NewWithWatch(cfg, client.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	c.WithWatch, err = client.NewWithWatch(cfg, client.Options{})
+	must(t, err)
 	mirror := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "pkg.crossplane.io/v1beta1", "kind": "ImageConfig"}}
 	if err := c.Get(t.Context(), client.ObjectKey{Name: "mirror"}, mirror); err != nil {
 		t.Fatalf("cannot find the registry of the cluster: %s", err)
@@ -163,9 +152,7 @@ func (c *cluster) attach(t *testing.T, kubeconfig string) {
 func (c *cluster) install(t *testing.T, name string) string {
 	t.Helper()
 	p, err := c.BuildFunction(t.Context(), name, filepath.Join(c.Bin, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := c.Install(t.Context(), p); err != nil {
 		t.Fatalf("%s; logs: %s", err, c.logs)
 	}

@@ -33,5 +33,5 @@ func Deaths(k *kit) {
 		k.eventually("the next MarkdownViews are composed", func(k *kit) { k.viewer(names[len(names)-1]) })
 	}
 	k.settleAll(4*time.Minute, len(names))
-	k.right(names, 0)
+	k.eventually("no resource is lost or duplicated", func(k *kit) { k.right(names, 0) })
 }

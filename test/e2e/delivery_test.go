@@ -116,7 +116,7 @@ func (k *kit) completesDownloads(name string) {
 			k.Error("it still serves the book")
 		}
 	})
-	if served < 10 {
+	if served < 3 { // A server without a preStop hook may serve one.
 		k.Errorf("the deleted pod has served only %d requests", served)
 	}
 	rest, err := io.ReadAll(conn)

@@ -84,8 +84,13 @@ func olderThan(version string) bool {
 
 func (k *kit) must(err error) {
 	k.Helper()
+	must(k, err)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
-		k.Fatal(err)
+		t.Fatal(err)
 	}
 }
 

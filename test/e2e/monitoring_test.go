@@ -33,13 +33,9 @@ func monitoring(t testing.TB) (*monitoringv1.PodMonitor, *monitoringv1.Prometheu
 	t.Helper()
 	pods, rules := &monitoringv1.PodMonitor{}, &monitoringv1.PrometheusRule{}
 	text, err := os.ReadFile(production + "monitoring.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first, second, _ := strings.Cut(string(text), "\n---\n")
-	if err := errors.Join(yaml.UnmarshalStrict([]byte(first), pods), yaml.UnmarshalStrict([]byte(second), rules)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(yaml.UnmarshalStrict([]byte(first), pods), yaml.UnmarshalStrict([]byte(second), rules)))
 
 	return pods, rules
 }
@@ -48,21 +44,15 @@ func monitoring(t testing.TB) (*monitoringv1.PodMonitor, *monitoringv1.Prometheu
 func writeRules(t testing.TB, path string, r *monitoringv1.PrometheusRule) {
 	t.Helper()
 	content, err := yaml.Marshal(r.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(path, content, 0o600))
 }
 
 // TestAlerts runs the unit tests of the alerts with promtool, and checks that each alert
 // has a test in which it fires and one in which it does not, and a row in docs/metrics.md.
 func TestAlerts(t *testing.T) {
 	promtool, err := filepath.Abs("../../.bin/prometheus-trixie/usr/bin/promtool")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := os.Stat(promtool); err != nil {
 		if os.Getenv("NODE") == "real" { // make e2e has unpacked it.
 			t.Fatal(err)
@@ -73,12 +63,8 @@ func TestAlerts(t *testing.T) {
 	dir := t.TempDir()
 	writeRules(t, filepath.Join(dir, "rules.yaml"), rules)
 	tests, err := os.ReadFile("testdata/alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "alerts.yaml"), tests, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "alerts.yaml"), tests, 0o600))
 	for _, args := range [][]string{{"check", "rules", "--lint-fatal", "rules.yaml"}, {"test", "rules", "alerts.yaml"}} {
 		cmd := exec.CommandContext(t.Context(), promtool, args...)
 		cmd.Dir = dir
@@ -95,9 +81,7 @@ func TestAlerts(t *testing.T) {
 			} `json:"alert_rule_test"`
 		}
 	}
-	if err := yaml.Unmarshal(tests, &file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal(tests, &file))
 	tested := map[string]bool{}
 	for _, test := range file.Tests {
 		for _, a := range test.Alerts {
@@ -105,9 +89,7 @@ func TestAlerts(t *testing.T) {
 		}
 	}
 	doc, err := os.ReadFile("../../docs/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := map[string]bool{}
 	for _, g := range rules.Spec.Groups {
 		for _, r := range g.Rules {

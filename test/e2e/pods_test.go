@@ -23,9 +23,7 @@ type pods struct {
 func newPods(t *testing.T, cfg *rest.Config, c client.Client) pods {
 	t.Helper()
 	p, err := kubernetes.NewForConfig(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 
 	return pods{client: c, proxy: p}
 }

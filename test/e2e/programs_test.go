@@ -13,22 +13,16 @@ import (
 func (c *cluster) trap(t *testing.T) {
 	t.Helper()
 	dir := filepath.Join(c.Options.Dir, "trap")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o755))
 	for _, name := range []string{
 		"containerd-shim-runc-v2", "igzip", "ip6tables", "ip6tables-restore", "ip6tables-save", "iptables", "iptables-restore",
 		"iptables-save", "modprobe", "mount", "nft", "runc", "systemd-run", "umount", "unpigz",
 	} {
 		script := fmt.Sprintf("#!/bin/sh\necho \"$0 $*\" >>%s\nexit 1\n", filepath.Join(dir, "ran"))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755))
 	}
 	// t.Setenv does not allow tests that run in parallel.
-	if err := os.Setenv("PATH", dir+":"+os.Getenv("PATH")); err != nil { //nolint:usetesting // As above.
-		t.Fatal(err)
-	}
+	must(t, os.Setenv("PATH", dir+":"+os.Getenv("PATH"))) //nolint:usetesting // As above.
 }
 
 // OwnPrograms checks that the node, on which pods run by now, uses none of the programs

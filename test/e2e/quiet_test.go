@@ -16,14 +16,14 @@ import (
 // changes. It does not run in parallel with other tests, because their calls would be
 // counted.
 func Quiet(k *kit) {
+	k.alone()
 	names := []string{"quiet-1", "quiet-2", "quiet-3"}
 	for _, n := range names {
 		k.apply(book(n, replicas(2)))
 	}
 	k.settle(names...)
 	k.calm()
-
-	k.idle() // Wait for the resources of earlier tests to be deleted.
+	k.idle()
 
 	before, calls := k.versions(), k.calls()
 	if calls == 0 {
@@ -35,6 +35,20 @@ func Quiet(k *kit) {
 	for _, n := range names {
 		k.check(k.view(n).shows("Responsive=True WatchCircuitClosed"))
 	}
+}
+
+// alone waits until the MarkdownViews of earlier tests are deleted.
+func (k *kit) alone() {
+	k.Helper()
+	k.within(5*time.Minute, "earlier MarkdownViews are deleted", func(k *kit) {
+		l := listOf(kind)
+		k.must(k.List(k.Context(), l))
+		for i := range l.Items {
+			if namespace := l.Items[i].GetNamespace(); namespace != k.namespace && strings.HasPrefix(namespace, "e2e-") {
+				k.Errorf("%s/%s exists", namespace, l.Items[i].GetName())
+			}
+		}
+	})
 }
 
 // idle waits until the function has not been called for 5 seconds.
@@ -52,7 +66,7 @@ func (k *kit) idle() {
 func (k *kit) calm() {
 	k.Helper()
 	last := map[string]string{}
-	k.eventually("no changes", func(k *kit) {
+	k.within(3*k.patience, "no changes", func(k *kit) {
 		before := last
 		k.pause(3 * time.Second)
 		last = k.versions()

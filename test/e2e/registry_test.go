@@ -16,13 +16,13 @@ import (
 // its dependency. The Composition names that function. No ImageConfig rewrites an image.
 // It is the last test, because it deletes the packages that the other tests use.
 func OwnRegistry(k *kit) {
+	k.alone() // The finalizer of a MarkdownView waits for a call of the function.
 	k.kubectl("delete", "imageconfigs.pkg.crossplane.io", "mirror")
 	k.kubectl("delete", "configurations.pkg.crossplane.io", k.ConfigurationPackage().Name())
-	k.kubectl("delete", "functions.pkg.crossplane.io", k.FunctionPackage().Name())
-	// The MarkdownViews of test Load are deleted first.
 	k.within(5*time.Minute, "the CRD is deleted", func(k *kit) {
 		k.kubectl("wait", "--for=delete", "crd/markdownviews."+kind.Group, "--timeout=5s")
 	})
+	k.kubectl("delete", "functions.pkg.crossplane.io", k.FunctionPackage().Name())
 
 	registry := k.Registry + "/team"
 	_, err := controlplane.Command(k.Context(), k.kubeconfig, "make", "--directory=../..", "MAKEFLAGS=", "push",
