@@ -85,8 +85,10 @@ func TestDegradedRoute(t *testing.T) {
 		want                    report.Condition
 	}{
 		"NoService":  {"The Service does not exist yet", "", notFound + `"2026-01-02T03:04:05Z"`, asExpected},
-		"SameSecond": {"The Gateway may have reported before", service, notFound + `"2026-01-02T03:04:05Z"`, asExpected},
-		"After":      {"The Gateway does not find it", service, notFound + `"2026-01-02T03:04:06Z"`, rejected("no Service")},
+		"Before":     {"The Gateway has reported before", service, notFound + `"2026-01-02T03:04:04Z"`, asExpected},
+		"New":        {"The cache of the Gateway may not have it yet", service, notFound + `"2026-01-02T03:04:10Z"`, asExpected},
+		"After":      {"The Gateway does not find it", service, notFound + `"2026-01-02T03:04:11Z"`, rejected("no Service")},
+		"Undated":    {"It is not known when the Gateway reported", service, notFound + `""`, rejected("no Service")},
 		"NotAllowed": {"Another reason", "", "ResolvedRefs, reason: RefNotPermitted", rejected("RefNotPermitted")},
 	} {
 		t.Run(name, func(t *testing.T) {

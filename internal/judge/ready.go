@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -118,10 +119,23 @@ func routeRejected(o *request.ObservedRoute, s *request.ObservedService) string 
 	return ""
 }
 
+// cacheDelay is how long a Gateway may not know a new Service: its cache has it later.
+const cacheDelay = 5 * time.Second
+
 // olderThan returns whether a Gateway has not found the Service because the Service did not
-// exist yet: Crossplane may create the route first. The Gateway then reports again.
+// exist yet, or had just been created: Crossplane may create the route first. The Gateway
+// then reports again.
 func olderThan(c request.ParentCondition, s *request.ObservedService) bool {
-	return c.Reason == "BackendNotFound" && (s == nil || c.LastTransitionTime <= s.Metadata.CreationTimestamp)
+	if c.Reason != "BackendNotFound" {
+		return false
+	}
+	if s == nil {
+		return true
+	}
+	reported, err := time.Parse(time.RFC3339, c.LastTransitionTime)
+	created, invalid := time.Parse(time.RFC3339, s.Metadata.CreationTimestamp)
+
+	return err == nil && invalid == nil && reported.Sub(created) <= cacheDelay
 }
 
 // parentState returns whether a Gateway has accepted a generation of a route, and the condition

@@ -242,8 +242,7 @@ type ObservedParent struct {
 type ParentCondition struct {
 	report.Condition
 
-	ObservedGeneration int64 `json:"observedGeneration"`
-	// LastTransitionTime can be compared with other times of the API server as text.
+	ObservedGeneration int64  `json:"observedGeneration"`
 	LastTransitionTime string `json:"lastTransitionTime"`
 }
 

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -54,7 +55,9 @@ func (k *kit) accepted(name string) {
 		"Available 2/2", "Synced=True", "Available=True Available", "Degraded=False", "Ready=False", "https://"+host)
 	get(k, &policyv1.PodDisruptionBudget{}, "viewer-"+name)
 	const why = "No endpoints of Service"
-	k.report(name, metav1.Condition{Type: "ResolvedRefs", Status: "False", Reason: "BackendNotFound", Message: why})
+	// A Gateway that does not find a new Service is not an error.
+	later := metav1.NewTime(time.Now().Add(time.Minute))
+	k.report(name, metav1.Condition{Type: "ResolvedRefs", Status: "False", Reason: "BackendNotFound", Message: why, LastTransitionTime: later})
 	k.until(name, "Available 2/2", "Available=True Available", "Ready=False",
 		"Degraded=True RouteNotAccepted", "Degraded: "+why)
 	k.warned(name, why)
