@@ -46,7 +46,7 @@ func (c *Cost) Add(call func()) {
 // takes at most so many times as long as the best ordinary one so far.
 func Compare(ordinary, call func(), usual Cost, times int) (took, beside Cost) {
 	took.Add(call)
-	for n := 0; n < 30 && took.Time > time.Duration(times)*usual.Time; n++ {
+	for n := 0; n < 100 && took.Time > time.Duration(times)*usual.Time; n++ {
 		beside.Add(ordinary)
 		took.Add(call)
 	}
