@@ -1,4 +1,5 @@
-// Package sample generates MarkdownViews and Inputs for tests. All are valid, and many
+// Package sample generates MarkdownViews and Inputs for tests, and reads the books that the
+// tests of package book share. All MarkdownViews and Inputs are valid, and many
 // have unusual values.
 package sample
 
