@@ -473,7 +473,7 @@ func (s *scanner) literal(at int) int {
 			return len(s.text)
 		}
 		at += i + 2
-		if literalTags.Has(tagName(s.text[at:min(len(s.text), at+10)])) {
+		if at < len(s.text) && isLetter(s.text[at]) && literalTags.Has(tagName(s.text[at:min(len(s.text), at+10)])) {
 			return s.behind(at)
 		}
 	}
