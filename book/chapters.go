@@ -29,13 +29,7 @@ func checkSummary(x *index, r *report) (chapters []summary.Chapter, lost map[str
 		r.errors.Add(func() Problem { return parsed.Problem })
 		return nil, nil
 	}
-	listed := map[string]bool{}
-	for _, c := range parsed.Chapters {
-		if c.Target != "" && checkTarget(x, &c, r) {
-			chapters = append(chapters, c)
-			listed[c.Name] = true
-		}
-	}
+	chapters = slices.DeleteFunc(parsed.Chapters, func(c summary.Chapter) bool { return c.Target == "" || !checkTarget(x, c, r) })
 	if len(chapters) == 0 && len(r.errors.First) == 0 && len(parsed.Code) > 0 {
 		code := parsed.Code[0]
 		parsed.Code = nil
@@ -44,12 +38,17 @@ func checkSummary(x *index, r *report) (chapters []summary.Chapter, lost map[str
 		r.errors.Addf(summaryName, 0, "add a line such as \"- [Title](file.md)\": without a chapter, mdBook has no first page")
 	}
 
-	return chapters, warnIgnored(parsed, listed, r)
+	return chapters, warnIgnored(parsed, chapters, r)
 }
 
 // warnIgnored reports what mdBook ignores. It returns the files whose links it ignores.
-func warnIgnored(parsed summary.Summary, listed map[string]bool, r *report) map[string]bool {
-	lost := map[string]bool{}
+func warnIgnored(parsed summary.Summary, chapters []summary.Chapter, r *report) map[string]bool {
+	lost, listed := map[string]bool{}, map[string]bool{}
+	if len(parsed.Lost) > 0 {
+		for _, c := range chapters {
+			listed[c.Name] = true
+		}
+	}
 	for _, c := range parsed.Lost {
 		lost[c.Name] = true
 		if !markdown.HasScheme(c.Target) && !listed[c.Name] {
@@ -65,7 +64,7 @@ func warnIgnored(parsed summary.Summary, listed map[string]bool, r *report) map[
 }
 
 // checkTarget returns whether mdBook can read a chapter, and reports an error if not.
-func checkTarget(x *index, c *summary.Chapter, r *report) bool {
+func checkTarget(x *index, c summary.Chapter, r *report) bool {
 	_, exists := x.Markdowns[c.Name]
 	switch {
 	case markdown.HasScheme(c.Target) && !exists && !x.binaries[c.Name]:
@@ -94,7 +93,7 @@ func checkTarget(x *index, c *summary.Chapter, r *report) bool {
 	return false
 }
 
-func missing(x *index, c *summary.Chapter) Problem {
+func missing(x *index, c summary.Chapter) Problem {
 	if decoded, err := url.PathUnescape(c.Target); err == nil && decoded != c.Target && x.has(summary.Clean(decoded)) {
 		return problem.New(summaryName, c.Line, "write \"<%s>\" instead of \"%s\": mdBook decodes only %%20", decoded, c.Target)
 	}

@@ -207,9 +207,8 @@ func (l *linkChecker) dead(chapter, target string) (deadLink, bool) {
 
 // resolve sets the path that a relative or absolute target of a chapter leads to.
 func (l *linkChecker) resolve(chapter, target string) {
-	if i := strings.IndexAny(target, "#?"); i >= 0 {
-		target = target[:i]
-	}
+	target, _, _ = strings.Cut(target, "#")
+	target, _, _ = strings.Cut(target, "?")
 	if strings.IndexByte(target, '%') >= 0 && l.spend(64) {
 		if decoded, err := url.PathUnescape(target); err == nil {
 			target = decoded
@@ -294,7 +293,8 @@ func (l *linkChecker) include(name, target string) string {
 
 // warnUnlisted reports Markdown files that no page shows.
 func (l *linkChecker) warnUnlisted(chapters []summary.Chapter, lost map[string]bool) {
-	listed := map[string]bool{summaryName: true, "404.md": true}
+	listed := make(map[string]bool, len(chapters)+2)
+	listed[summaryName], listed["404.md"] = true, true
 	for _, c := range chapters {
 		listed[c.Name] = true
 	}

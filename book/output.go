@@ -2,6 +2,7 @@ package book
 
 import (
 	"path"
+	"strings"
 
 	"github.com/crossplane-contrib/function-markdownview/book/internal/summary"
 )
@@ -26,7 +27,7 @@ func checkOutput(x *index, chapters []summary.Chapter, r *report) *output {
 
 // checkPages reports chapters that would not have a page of their own.
 func (o *output) checkPages(chapters []summary.Chapter, r *report) {
-	lines := map[string]int{}
+	lines := make(map[string]int, len(chapters))
 	for _, c := range chapters {
 		page := Page(c.Name)
 		before, used := o.pages[page]
@@ -75,6 +76,9 @@ func (o *output) checkCopies(x *index, r *report) {
 func (o *output) checkFolders(x *index, r *report) {
 	checked := map[string]bool{}
 	for _, name := range x.names {
+		if strings.IndexByte(name, '/') < 0 {
+			continue
+		}
 		output := name
 		if isMarkdown(name) {
 			if output = Page(name); o.pages[output] != name {

@@ -17,8 +17,8 @@ func AnyTarget(text string, test func(target string) bool) bool {
 			if !i.spend(perTarget) {
 				break
 			}
-			if target, _, ok := i.destination(at + 1); ok {
-				i.emit(Reference{Target: target})
+			if target, _, ok := i.destination(at + 1); ok && test(target) {
+				return true
 			}
 		case ':':
 			i.define(at+1, at, "")

@@ -72,7 +72,7 @@ func read(source []byte, text string, list []event) Summary {
 		return Summary{Problem: p.problem}
 	}
 
-	result := Summary{Lost: p.lost}
+	result := Summary{Lost: p.lost, Chapters: make([]Chapter, 0, p.links)}
 	var flatten func([]*item)
 	flatten = func(items []*item) {
 		for _, i := range items {
@@ -89,6 +89,7 @@ func read(source []byte, text string, list []event) Summary {
 type summaryParser struct {
 	events  []event
 	next    int
+	links   int // How many chapters were read.
 	lost    []Chapter
 	problem problem.Problem
 }
@@ -187,6 +188,8 @@ func (p *summaryParser) affix(prefix bool) (items []*item) {
 
 func (p *summaryParser) link(e event) *item {
 	p.skip(e)
+	p.links++
+
 	return &item{Chapter: e.chapter()}
 }
 
