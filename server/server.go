@@ -91,7 +91,7 @@ func Run(ctx context.Context, respond Responder, log Logger, o Options) error {
 // of the live heap. Few objects outlive a call, and the slots limit the live heap: with
 // the default of Go, 100, a small call would spend a fifth of its time on collections
 // of the same few megabytes. The memory limit still applies.
-const gcPercent = 270
+const gcPercent = 250
 
 func run(ctx context.Context, respond Responder, log Logger, o Options, t times) error {
 	if o.MaxRecvMessageSize < 1 || o.MaxRecvMessageSize > maxRequestSize {

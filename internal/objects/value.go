@@ -75,8 +75,7 @@ type value struct {
 
 // read reads a Value. A Value without a kind, which is valid in protobuf but not in
 // JSON, is null.
-func read(message []byte) (value, error) {
-	var v value
+func read(message []byte) (v value, err error) {
 	for f, err := range wire.Fields(message) {
 		if err != nil {
 			return v, err

@@ -12,7 +12,7 @@ const (
 	// copying them.
 	longText = 2 << 10
 	// chunk is the size in bytes of the buffers that a Writer fills.
-	chunk = 4 << 10
+	chunk = 2 << 10
 )
 
 // A Writer writes a message from its end to its beginning. The zero value is
