@@ -28,14 +28,8 @@ const special = "<`[]"
 // isSpecial has special as a table.
 var isSpecial = [256]bool{'<': true, '`': true, '[': true, ']': true}
 
-// isSpecialInTarget are the characters with a meaning in the target of a link, as a table.
-var isSpecialInTarget = func() (special [256]bool) {
-	for c := range special {
-		special[c] = c <= ' ' || c == '(' || c == ')' || c == '\\'
-	}
-
-	return special
-}()
+// isSpecialInTarget are those with a meaning in the target of a link.
+var isSpecialInTarget = [256]bool{'(': true, ')': true, '\\': true}
 
 // near is how many bytes are read one by one before a faster search begins, which takes
 // longer to begin.
@@ -396,8 +390,12 @@ func (i *inline) destination(at int) (target string, end int, ok bool) { //nolin
 
 		return i.close(text[at:end], end+1)
 	}
+	end = at
+	for end < i.end && text[end] > ' ' && !isSpecialInTarget[text[end]] {
+		end++
+	}
 	depth := 0
-	for end = at + ordinaryTarget(text[at:]); end < i.end && text[end] > ' ' && (text[end] != ')' || depth > 0); end += width(text, end) {
+	for ; end < i.end && text[end] > ' ' && (text[end] != ')' || depth > 0); end += width(text, end) {
 		switch text[end] {
 		case '(':
 			if depth++; depth > maxParentheses || text[end-1] == ']' {
@@ -412,16 +410,6 @@ func (i *inline) destination(at int) (target string, end int, ok bool) { //nolin
 	}
 
 	return i.close(text[at:end], end)
-}
-
-// ordinaryTarget returns how many of the first characters of text are in any target.
-func ordinaryTarget(text string) int {
-	n := 0
-	for n < len(text) && !isSpecialInTarget[text[n]] {
-		n++
-	}
-
-	return n
 }
 
 // width returns 2 if a character is a backslash that escapes the next one, or 1.

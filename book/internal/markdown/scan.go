@@ -283,21 +283,9 @@ func (s *scanner) rule(line string) int {
 
 // isRule returns whether a line is a thematic break.
 func isRule(line string) bool {
-	if line[0] == '+' || line[0] >= '0' && line[0] <= '9' || len(line) > maxRule {
-		return false
-	}
-	n := 0
-	for i := range len(line) {
-		switch line[i] {
-		case line[0]:
-			n++
-		case ' ', '\t':
-		default:
-			return false
-		}
-	}
+	c := line[:1]
 
-	return n >= 3
+	return strings.IndexByte("-*_", line[0]) >= 0 && len(line) <= maxRule && strings.Count(line, c) >= 3 && strings.Trim(line, " \t"+c) == ""
 }
 
 // item reads the first line of a list item whose Marker has a width.

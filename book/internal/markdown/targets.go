@@ -14,10 +14,8 @@ func AnyTarget(text string, test func(target string) bool) bool {
 	for at := i.find(0, ']') + 1; at < len(text) && !i.done; at = i.find(at, ']') + 1 {
 		switch text[at] {
 		case '(':
-			if !i.spend(perTarget) {
-				break
-			}
-			if target, _, ok := i.destination(at + 1); ok && test(target) {
+			target, _, ok := i.destination(at + 1)
+			if i.spend(perTarget) && ok && test(target) {
 				return true
 			}
 		case ':':
