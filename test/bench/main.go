@@ -125,8 +125,22 @@ func run(ctx context.Context, bin, out, only string, p plan) error {
 	return os.WriteFile(out, []byte(header(p, cpu, load)+tables), 0o644)
 }
 
-// measure starts the candidates and measures them.
+// measure measures the candidates with several processes of each.
 func (c *benchCase) measure(ctx context.Context, bin string, p plan) error {
+	c.figures = map[string]*figures{}
+	for n := range processes {
+		if rounds := (p.rounds + n) / processes; rounds > 0 {
+			if err := c.measureProcesses(ctx, bin, plan{rounds, p.slot}); err != nil {
+				return err
+			}
+		}
+	}
+
+	return nil
+}
+
+// measureProcesses starts the candidates and measures them.
+func (c *benchCase) measureProcesses(ctx context.Context, bin string, p plan) error {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return fmt.Errorf("cannot create a temporary folder: %w", err)
@@ -166,9 +180,8 @@ func (c *benchCase) measure(ctx context.Context, bin string, p plan) error {
 	if c.steady != (status == "Healthy") {
 		return fmt.Errorf("%s reports the status %q", ours, status)
 	}
-	c.figures, err = measure(ctx, running, c.large, p)
 
-	return err
+	return measure(ctx, running, c.large, p, c.figures)
 }
 
 // prepare returns the request and the arguments for a candidate. response is that of

@@ -11,6 +11,10 @@ import (
 const (
 	callers       = 8  // Parallel callers when CPU and latency are measured.
 	memoryCallers = 16 // Parallel callers when memory is measured.
+
+	// processes is how many processes of each candidate measure a case, one after another. The
+	// CPU of a call differs by up to a seventh between processes of the same program.
+	processes = 5
 )
 
 // A plan sets how long to measure.
@@ -28,27 +32,29 @@ type figures struct {
 
 // measure measures candidates side by side: each round measures all of them, in another
 // order, so that other processes of the machine affect all of them.
-func measure(ctx context.Context, all []*process, memory bool, p plan) (map[string]*figures, error) {
-	out := map[string]*figures{}
-	// The first round fills caches and heaps, and is not kept.
+func measure(ctx context.Context, all []*process, memory bool, p plan, out map[string]*figures) error {
 	for round := range p.rounds + 1 {
 		for at := range all {
 			r := all[(at+round)%len(all)]
-			if round < 2 {
+			if out[r.name] == nil {
 				out[r.name] = &figures{}
 			}
-			if err := out[r.name].speed(ctx, r, p.slot); err != nil {
-				return nil, err
+			f := out[r.name]
+			if round == 0 {
+				f = &figures{} // It fills caches and heaps, and is not kept.
+			}
+			if err := f.speed(ctx, r, p.slot); err != nil {
+				return err
 			}
 			if memory && (r.name == noop || r.name == ours) {
-				if err := out[r.name].memory(ctx, r, p.slot); err != nil {
-					return nil, err
+				if err := f.memory(ctx, r, p.slot); err != nil {
+					return err
 				}
 			}
 		}
 	}
 
-	return out, nil
+	return nil
 }
 
 func (f *figures) speed(ctx context.Context, r *process, slot time.Duration) error {

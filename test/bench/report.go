@@ -39,7 +39,7 @@ func header(p plan, cpu, load string) string {
 - function-auto-ready is the next step of the pipeline, after function-markdownview.
 - function-go-templating and function-patch-and-transform compose the same resources ([test/bench/peers](../test/bench/peers)). They are measured only if their binaries are in `+"`.bin`"+`, because they cannot be built from Go modules everywhere.
 
-All functions run side by side and are called in turn: each round calls each of them for %s over gRPC on loopback, without TLS. Measured on %s with %d CPUs (%s, load average %s) and %s. The numbers are medians of %d rounds. A busy machine distorts the p99 latency most.
+All functions run side by side and are called in turn: each round calls each of them for %s over gRPC on loopback, without TLS, and after each fifth of the rounds new processes start. Measured on %s with %d CPUs (%s, load average %s) and %s. The numbers are medians of %d rounds. A busy machine distorts the p99 latency most.
 
 `, p.slot, time.Now().Format(time.DateOnly), runtime.NumCPU(), cpu, load, runtime.Version(), p.rounds)
 }
