@@ -188,8 +188,8 @@ func newGRPC(respond Responder, m *metrics, h healthv1.HealthServer, maxRequest,
 		// memory. The window of a connection is that of 256 waiting requests.
 		grpc.StaticStreamWindowSize(window),
 		grpc.StaticConnWindowSize(256*window),
-		// With the default, 32 KiB, a response of 100 KiB would take four system calls, and not
-		// one, and a request twice as many as now.
+		// With the default, 32 KiB, a request and a response of 100 KiB would take four system
+		// calls each, and not two or three, and one.
 		grpc.WriteBufferSize(128<<10),
 		grpc.ReadBufferSize(64<<10),
 		// The goroutine of a call would grow its stack several times. Workers reuse theirs,
